@@ -1,0 +1,188 @@
+"""The promise of an engine: where rows live, and what one transaction holds.
+
+An engine keeps, for each agent, sessions with their windows, events, visible paths and index rows. It knows two rules: ``rules.branch``
+(which events are visible) and ``rules.fold`` (how index text was made). It refuses to know who asks, what is secret, and what ranks first:
+it gets *prepared* events and a *scope*, and gives rows and features.
+
+Invariants, which every engine's tests check:
+
+* a message is findable the moment its transaction commits, and the index never holds what the visible path does not, unless the
+  window is stale; then positions below ``StaleWindow.keep`` are right and nothing at or above it is returned;
+* deleting a session removes its events, path and index rows in the deleting transaction and leaves a tombstone;
+* ``candidates`` applies scope and filters before its limit, and returns newest first (oldest first on demand);
+* a failed ``writing`` block leaves nothing behind.
+
+Every method raises only ``wesaid.errors``. A ``View`` or ``Writer`` is valid inside its ``with`` block only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from wesaid.values import (
+    Clause,
+    Facts,
+    Filters,
+    Found,
+    Match,
+    Placed,
+    Prepared,
+    Scope,
+    SessionRow,
+    SourceState,
+    StaleWindow,
+    StoredEvent,
+    Term,
+    Tombstone,
+    WindowRow,
+    WindowSpec,
+)
+
+
+class View(Protocol):
+    """A consistent reading of one agent's database."""
+
+    # sessions
+    def session(self, key: str) -> SessionRow | None:
+        """The session of a full key."""
+
+    def session_by_id(self, session_id: str) -> SessionRow | None:
+        """The session one of whose windows has this id (the newest such session)."""
+
+    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
+        """Sessions in scope, latest ``updated_at`` first, ties by key."""
+
+    def count_sessions(self, scope: Scope) -> int:
+        """How many sessions are in scope; cheap."""
+
+    def children(self, key: str) -> list[str]:
+        """Keys in this database whose ``spawned_by`` is ``key``."""
+
+    def windows(self, key: str) -> list[WindowRow]:
+        """Every window of a session, oldest first; the last one is current."""
+
+    def tombstone(self, key: str) -> Tombstone | None:
+        """What a deleted session left, until it is brought back on purpose."""
+
+    def tombstone_by_id(self, session_id: str) -> Tombstone | None:
+        """The same, by the id of one of its windows."""
+
+    # events
+    def events(self, window: int, *, after_seq: int = -1, limit: int) -> list[StoredEvent]:
+        """Rows of a window in order of ``seq``, all of them, visible or not."""
+
+    def event(self, window: int, event_id: str) -> StoredEvent | None:
+        """The newest row with this id in a window."""
+
+    def path(self, window: int, *, start: int, count: int) -> list[StoredEvent]:
+        """Rows of the visible path by position, ``start`` inclusive. For a stale window the path is resolved on the way."""
+
+    def path_length(self, window: int) -> int:
+        """Number of positions of the visible path (resolved when stale)."""
+
+    def locate(self, key: str, event_id: str, session_id: str | None = None) -> StoredEvent | None:
+        """The visible row with this id in the newest window that has one (or in the window named); None when it is not visible."""
+
+    def known_ids(self, key: str, ids: Iterable[str]) -> set[str]:
+        """Which of these event ids a session has already, in any window."""
+
+    # index
+    def frequency(self, term: Term, scope: Scope, *, bound: int) -> int:
+        """In how many indexed messages of the scope a term occurs, counted up to ``bound``."""
+
+    def indexed(self, scope: Scope, *, bound: int) -> int:
+        """How many messages the scope's index has, counted up to ``bound`` for a narrow scope (exact for everything)."""
+
+    def candidates(
+        self, match: Match, scope: Scope, filters: Filters, *, limit: int, oldest_first: bool = False, beyond: int | None = None
+    ) -> Found:
+        """Messages that match, newest first, within scope and filters *before* the limit.
+
+        ``beyond`` continues a walk: only rows older (newer, when oldest first) than that rowid.
+        """
+
+    def titles(self, clauses: Sequence[Clause], scope: Scope, *, limit: int) -> list[str]:
+        """Keys of sessions whose title or label has every clause, latest first."""
+
+    def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
+        """Windows in scope whose index is incomplete. Work is bounded by how many are stale, never by how many exist."""
+
+    # sources, totals
+    def source(self, path: str) -> SourceState | None:
+        """How far a transcript file was read."""
+
+    def sources(self) -> list[SourceState]:
+        """Every known source, by path."""
+
+    def totals(self) -> Mapping[str, int]:
+        """``sessions``, ``windows``, ``events``, ``messages`` (indexed), ``stale``, ``tombstones``, ``bytes`` (of storage)."""
+
+
+class Writer(View, Protocol):
+    """One transaction. Reads see its own writes."""
+
+    def create(self, facts: Facts) -> SessionRow:
+        """A new session with one empty window. ConflictError if the key exists. A tombstone of the key is lifted."""
+
+    def append(self, key: str, prepared: Sequence[Prepared], *, window: WindowSpec | None = None) -> list[Placed]:
+        """Add events in order, with path and index rows. An id that the window has with an equal body is a duplicate: nothing is written.
+
+        Without ``window`` the events go to the current one; with it, to the window of that session id, made when absent.
+        NotFoundError if the session is absent.
+        """
+
+    def rebuild(self, window: int) -> None:
+        """Resolve a window's path anew, drop index rows that are no longer on it, and mark the rest stale from the divergence point."""
+
+    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:
+        """The next visible events of a stale window that have no index row yet, from ``keep`` on; empty when it is complete."""
+
+    def index(self, window: int, prepared: Sequence[tuple[int, Prepared]]) -> None:
+        """Index rows for visible events, given with their position in order of it; the window stops being stale when all are there."""
+
+    def patch(self, key: str, facts: Facts) -> SessionRow:
+        """Replace a session's facts (its key stays). Lineage once set stays: a different ``spawned_by`` is a ConflictError."""
+
+    def delete(self, key: str, now: int) -> Tombstone:
+        """Remove a session in this transaction, leaving a tombstone. NotFoundError if absent."""
+
+    def lift(self, key: str) -> None:
+        """Forget a tombstone, so that an import may bring the session back."""
+
+    def note_source(self, state: SourceState) -> None:
+        """Remember how far a file was read, in the transaction that stored what it said."""
+
+
+class Store(Protocol):
+    """One agent's database."""
+
+    agent_id: str
+
+    def reading(self) -> AbstractContextManager[View]:
+        """A consistent snapshot; keep it short, since it pins the write-ahead log."""
+
+    def writing(self) -> AbstractContextManager[Writer]:
+        """One transaction: committed at the end of the block, rolled back when it raises. Waits for other writers."""
+
+    def close(self) -> None:
+        """Release files; further use raises StoreError."""
+
+
+class Engine(Protocol):
+    """All agents of one home."""
+
+    def agents(self) -> list[str]:
+        """Ids of the agents that have a database, sorted."""
+
+    def store(self, agent_id: str, *, create: bool = False) -> Store | None:
+        """An agent's database, opened once and kept; None when it does not exist and ``create`` is False."""
+
+    def close(self) -> None:
+        """Close every store."""
+
+
+
+
+__all__ = ["Engine", "Store", "View", "Writer"]

@@ -1,0 +1,87 @@
+"""Every number in the house, its unit in its name and its reason beside it.
+
+A number that is not here is either a digit below ten, part of a table definition, or in a test.
+What a user may rely on (contract.md §2) is marked *contract*; the rest is ours to change by measurement.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# ── what a question may be (contract) ────────────────────────────────────────────────────────────────────────────
+QUERY_CODE_POINTS: Final = 4096  # OpenClaw's bound too, there in UTF-16 units
+QUERY_TERMS: Final = 64  # words beyond this add cost, never meaning; the rest is ignored and said so
+RESULTS_DEFAULT: Final = 10
+RESULTS_MAX: Final = 25
+WAIT_MS_DEFAULT: Final = 250  # a search may wait this long for stale sessions to be rebuilt
+WAIT_MS_MAX: Final = 2000
+CONTEXT_MESSAGES_MAX: Final = 3
+EXCLUDED_KEYS_MAX: Final = 200
+
+# ── what an answer may be (contract) ─────────────────────────────────────────────────────────────────────────────
+SNIPPET_CODE_POINTS: Final = 300
+RESPONSE_BYTES: Final = 32 * 1024  # of UTF-8, the whole JSON object
+RESULTS_PER_SESSION: Final = 3  # by relevance, unless a session is named
+MESSAGE_FULL_BYTES: Final = 16 * 1024  # one message of `detail: full`; half the response, so that another still fits
+HISTORY_DEFAULT: Final = 200  # OpenClaw's chat.history default
+HISTORY_MAX: Final = 1000
+HISTORY_BYTES: Final = 80 * 1024
+HISTORY_TEXT_CODE_POINTS: Final = 4000
+LIST_DEFAULT: Final = 100
+LIST_MAX: Final = 200
+LIST_BYTES: Final = 64 * 1024  # OpenClaw's 65 536
+PREVIEW_CODE_POINTS: Final = 120  # a derived title or a preview is a line, not a paragraph
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
+SESSION_KEY_BYTES: Final = 256  # contract
+AGENT_ID_CHARS: Final = 64  # contract
+LABEL_CODE_POINTS: Final = 200
+MESSAGE_ID_BYTES: Final = 256  # longest seen in real files is 64; a longer one is hashed
+
+# ── what is indexed ──────────────────────────────────────────────────────────────────────────────────────────────
+TOKEN_CODE_POINTS: Final = 64  # hashes (64 hex) stay whole; a longer run is cut, in the query alike
+INDEXED_CODE_POINTS: Final = 400_000  # of one message; a pasted log beyond that is findable by its beginning
+MARKS_IN_A_ROW: Final = 30  # Unicode's stream-safe text format (UAX #15); more makes normalisation quadratic
+
+# ── the search core ──────────────────────────────────────────────────────────────────────────────────────────────
+CANDIDATES: Final = 500  # features of 500 rows cost about 3 ms whatever the word (design.md, measured)
+FREQUENCY_COUNT_ROWS: Final = 20_000  # counting further changes no weight that matters; 2–3 ms, then cached
+COMMON_WORD_ROWS: Final = 5_000  # a phrase without a word rarer than this is verified on candidates, not walked
+SOME_GENERATORS: Final = 4  # how many of the rarest words may bring candidates in tier `some`
+SCOPE_TOKENS: Final = 300  # more keys than this are joined, not AND-ed into the MATCH (design.md, measured)
+PREFIX_MIN_CHARS: Final = 1
+
+# ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+TEXT_BYTES: Final = 8 * 1024 * 1024  # one appended message; real lines reach 5 MB with an image inside
+APPEND_MANY_MAX: Final = 10_000
+PATH_CUT_ROWS: Final = 512  # a rewind that drops more index rows than this hides them and leaves the rest to rebuild
+REBUILD_SLICE_ROWS: Final = 512  # messages prepared and written in one go, so that nobody waits long behind it
+COMPRESS_FROM_BYTES: Final = 512  # shorter records gain nothing
+BLOB_STRING_CHARS: Final = 2048  # a base64 payload at least this long is replaced by size and digest
+MIRROR_LOOK_BACK: Final = 8  # path positions within which a delivery mirror repeats its reply (races reorder a few)
+
+# ── importing ────────────────────────────────────────────────────────────────────────────────────────────────────
+READ_CHUNK_BYTES: Final = 1024 * 1024
+LINE_BYTES: Final = 64 * 1024 * 1024  # a longer line is damage; the longest seen is 5 MB
+IMPORT_BATCH_MESSAGES: Final = 2000  # one transaction; a kill loses at most this much work, never a row
+IMPORT_BATCH_BYTES: Final = 16 * 1024 * 1024  # the same bound for few, large lines
+GUESS_BYTES: Final = 256 * 1024  # how much of a file is read to guess its tool
+GUESS_LINES: Final = 40
+
+# ── SQLite ───────────────────────────────────────────────────────────────────────────────────────────────────────
+BUSY_MS: Final = 60_000  # waiting for another process's write; a caller never sees "database is locked" before
+READERS: Final = 4  # idle read connections kept for one database
+CACHE_KIB: Final = 32 * 1024
+MMAP_BYTES: Final = 256 * 1024 * 1024
+WAL_PAGES: Final = 2000  # checkpoint about every 8 MB
+WAL_LIMIT_BYTES: Final = 32 * 1024 * 1024  # the file is cut to this after a checkpoint
+FTS_HASH_BYTES: Final = 16 * 1024 * 1024  # FTS5's pending rows in a bulk import (design.md, measured)
+KNOWN_WORDS: Final = 200_000  # words this process has already put into the word table; a set of about 20 MB
+
+# ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+
+# ── the command line ─────────────────────────────────────────────────────────────────────────────────────────────
+CLI_REBUILD_SECONDS: Final = 2.0  # contract: a command that leaves stale sessions goes on at most this long
+SECONDS_MS: Final = 1000
