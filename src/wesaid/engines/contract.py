@@ -6,8 +6,8 @@ it gets *prepared* events and a *scope*, and gives rows and features.
 
 Invariants, which every engine's tests check:
 
-* a message is findable the moment its transaction commits, and the index never holds what the visible path does not, unless the
-  window is stale; then positions below ``StaleWindow.keep`` are right and nothing at or above it is returned;
+* a message is findable the moment its transaction commits, and a search never returns what the visible path does not hold; the visible
+  path is always right, and when index rows for some of it are still missing, from position ``StaleWindow.keep`` on, the window is stale;
 * deleting a session removes its events, path and index rows in the deleting transaction and leaves a tombstone;
 * ``candidates`` applies scope and filters before its limit, and returns newest first (oldest first on demand);
 * a failed ``writing`` block leaves nothing behind.
@@ -77,10 +77,10 @@ class View(Protocol):
         """The newest row with this id in a window."""
 
     def path(self, window: int, *, start: int, count: int) -> list[StoredEvent]:
-        """Rows of the visible path by position, ``start`` inclusive. For a stale window the path is resolved on the way."""
+        """Rows of the visible path by position, ``start`` inclusive. The path is right in a stale window too; only index rows may lack."""
 
     def path_length(self, window: int) -> int:
-        """Number of positions of the visible path (resolved when stale)."""
+        """Number of positions of the visible path."""
 
     def locate(self, key: str, event_id: str, session_id: str | None = None) -> StoredEvent | None:
         """The visible row with this id in the newest window that has one (or in the window named); None when it is not visible."""
@@ -134,13 +134,20 @@ class Writer(View, Protocol):
         """
 
     def rebuild(self, window: int) -> None:
-        """Resolve a window's path anew, drop index rows that are no longer on it, and mark the rest stale from the divergence point."""
+        """Resolve a window's path anew, drop or hide index rows that are no longer on it, and mark it stale from the divergence point.
+
+        After ``rebuild`` of a healthy window everything is as before and it is stale from its end, that is: one ``index`` step ends it.
+        """
 
     def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:
-        """The next visible events of a stale window that have no index row yet, from ``keep`` on; empty when it is complete."""
+        """The next at most ``limit`` visible events of a stale window without an index row, from ``keep`` on; empty when none is left."""
 
     def index(self, window: int, prepared: Sequence[tuple[int, Prepared]]) -> None:
-        """Index rows for visible events, given with their position in order of it; the window stops being stale when all are there."""
+        """Index rows for visible events, given as (seq, event) for everything that ``unindexed`` returned, searchable or not.
+
+        What is no longer on the path is passed over. Also a step of clearing index rows that a large rewind left hidden; an empty list is
+        such a step alone. The window stops being stale when nothing is left to do.
+        """
 
     def patch(self, key: str, facts: Facts) -> SessionRow:
         """Replace a session's facts (its key stays). Lineage once set stays: a different ``spawned_by`` is a ConflictError."""

@@ -1,0 +1,90 @@
+"""Stores of one process, and their transactions: a writer works on a copy, which takes the place of the state at the end.
+
+It refuses to know what a session is. Invariants: one writer at a time; a reader keeps the state that it began with; a view is dead
+once its block is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from wesaid import keys
+from wesaid.engines.memory.state import State
+from wesaid.engines.memory.view import MemoryView
+from wesaid.engines.memory.writer import MemoryWriter
+from wesaid.errors import StoreError
+
+
+class MemoryStore:
+    """One agent's sessions; gone with the process."""
+
+    def __init__(self, agent_id: str) -> None:
+        self.agent_id = agent_id
+        self._state = State()
+        self._lock = Lock()
+        self._closed = False
+
+    @contextmanager
+    def reading(self) -> Iterator[MemoryView]:
+        """The state of this moment, whatever is written meanwhile."""
+        self._check()
+        view = MemoryView(self.agent_id, self._state)
+        try:
+            yield view
+        finally:
+            view.end()
+
+    @contextmanager
+    def writing(self) -> Iterator[MemoryWriter]:
+        """A copy to work on, kept when the block ends well and dropped when it raises."""
+        self._check()
+        with self._lock:
+            draft = self._state.copy()
+            writer = MemoryWriter(self.agent_id, draft)
+            try:
+                yield writer
+            finally:
+                writer.end()
+            self._state = draft
+
+    def close(self) -> None:
+        """Refuse further use."""
+        self._closed = True
+
+    def _check(self) -> None:
+        if self._closed:
+            raise StoreError(f"the store of agent {self.agent_id!r} is closed", hint="open it again")
+
+
+class MemoryEngine:
+    """All agents of one process."""
+
+    def __init__(self) -> None:
+        self._stores: dict[str, MemoryStore] = {}
+        self._closed = False
+
+    def agents(self) -> list[str]:
+        """Ids of the agents that have a store, sorted."""
+        return sorted(self._stores)
+
+    def store(self, agent_id: str, *, create: bool = False) -> MemoryStore | None:
+        """An agent's store; None when it does not exist and ``create`` is False."""
+        if self._closed:
+            raise StoreError("the engine is closed", hint="open it again")
+        name = keys.agent_id(agent_id)
+        if name not in self._stores and create:
+            self._stores[name] = MemoryStore(name)
+        return self._stores.get(name)
+
+    def close(self) -> None:
+        """Close every store."""
+        self._closed = True
+        for store in self._stores.values():
+            store.close()
+
+
+def open_engine() -> MemoryEngine:
+    """A new, empty engine; nothing is shared between two of them."""
+    return MemoryEngine()

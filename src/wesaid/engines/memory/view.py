@@ -1,0 +1,254 @@
+"""Reading: every answer is worked out from the rows, by scanning all of them.
+
+It refuses to know how rows came in and who asks. Invariant: scope and filters are applied to every message before any limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from wesaid.engines.memory import matching
+from wesaid.engines.memory.state import Entry, Session, State, Window, entries, stored_path, stored_rows, visible
+from wesaid.errors import StoreError
+from wesaid.values import (
+    EVERYTHING,
+    Candidate,
+    Clause,
+    Facts,
+    Filters,
+    Flag,
+    Found,
+    Match,
+    Scope,
+    SessionRow,
+    SourceState,
+    StaleWindow,
+    StoredEvent,
+    Term,
+    Tombstone,
+    WindowRow,
+)
+
+
+class MemoryView:
+    """A reading of one state (see ``contract.View``)."""
+
+    def __init__(self, agent_id: str, state: State) -> None:
+        self._agent_id = agent_id
+        self._kept: State | None = state
+
+    def end(self) -> None:
+        """Leave the block: every later use is an error."""
+        self._kept = None
+
+    @property
+    def _state(self) -> State:
+        if self._kept is None:
+            raise StoreError("this reading has ended", hint="use a view inside its `with` block only")
+        return self._kept
+
+    # sessions
+    def session(self, key: str) -> SessionRow | None:
+        """The session of a full key."""
+        session = self._state.sessions.get(key)
+        return None if session is None else self._row(session)
+
+    def session_by_id(self, session_id: str) -> SessionRow | None:
+        """The newest session that has a window of this id."""
+        having = [s for s in self._state.sessions.values() if any(w.spec.session_id == session_id for w in s.windows)]
+        return self._row(max(having, key=lambda s: (s.facts.updated_at, s.token))) if having else None
+
+    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
+        """Sessions in scope, latest first, ties by key."""
+        inside = sorted(self._inside(scope), key=_latest_first)
+        return [self._row(s) for s in inside[offset : None if limit is None else offset + limit]]
+
+    def count_sessions(self, scope: Scope) -> int:
+        """How many sessions are in scope."""
+        return len(list(self._inside(scope)))
+
+    def children(self, key: str) -> list[str]:
+        """Keys of the sessions that this one spawned, sorted."""
+        return sorted(s.facts.key for s in self._state.sessions.values() if s.facts.spawned_by == key)
+
+    def windows(self, key: str) -> list[WindowRow]:
+        """Every window of a session, oldest first."""
+        session = self._state.sessions.get(key)
+        return [] if session is None else [_window_row(w) for w in session.windows]
+
+    def tombstone(self, key: str) -> Tombstone | None:
+        """What a deleted session left."""
+        return self._state.tombstones.get(key)
+
+    def tombstone_by_id(self, session_id: str) -> Tombstone | None:
+        """The same, by the id of one of its windows."""
+        return next((t for t in self._state.tombstones.values() if session_id in t.session_ids), None)
+
+    # events
+    def events(self, window: int, *, after_seq: int = -1, limit: int) -> list[StoredEvent]:
+        """Rows of a window in order of seq."""
+        found = self._state.window(window)
+        return [] if found is None else [e for e in stored_rows(found) if e.seq > after_seq][:limit]
+
+    def event(self, window: int, event_id: str) -> StoredEvent | None:
+        """The newest row with this id in a window."""
+        found = self._state.window(window)
+        same = [] if found is None else [e for e in stored_rows(found) if e.id == event_id]
+        return same[-1] if same else None
+
+    def path(self, window: int, *, start: int, count: int) -> list[StoredEvent]:
+        """Rows of the visible path by position."""
+        found = self._state.window(window)
+        return [] if found is None else stored_path(found)[start : start + count]
+
+    def path_length(self, window: int) -> int:
+        """Number of positions of the visible path."""
+        found = self._state.window(window)
+        return 0 if found is None else len(visible(found))
+
+    def locate(self, key: str, event_id: str, session_id: str | None = None) -> StoredEvent | None:
+        """The visible row with this id in the newest window that has one."""
+        session = self._state.sessions.get(key)
+        for window in reversed(session.windows if session else []):
+            if window.spec.findable and session_id in (None, window.spec.session_id):
+                for event in reversed(stored_path(window)):
+                    if event.id == event_id:
+                        return event
+        return None
+
+    def known_ids(self, key: str, ids: Iterable[str]) -> set[str]:
+        """Which of these ids some window of the session has."""
+        session = self._state.sessions.get(key)
+        return set(ids) & {row.id for w in (session.windows if session else []) for row in w.rows if row.id is not None}
+
+    # index
+    def frequency(self, term: Term, scope: Scope, *, bound: int) -> int:
+        """In how many indexed messages of the scope a term occurs."""
+        return min(bound, sum(1 for _, _, e in self._index(scope) if matching.count(matching.words_of(e.said), term)))
+
+    def indexed(self, scope: Scope, *, bound: int) -> int:
+        """How many messages the scope's index has."""
+        number = sum(1 for _ in self._index(scope))
+        return number if scope == EVERYTHING else min(bound, number)
+
+    def candidates(  # noqa: PLR0913 (the contract's signature)
+        self, match: Match, scope: Scope, filters: Filters, *, limit: int, oldest_first: bool = False, beyond: int | None = None
+    ) -> Found:
+        """Messages that match, newest first; scope, filters, words, walk, and only then the limit."""
+        found = [
+            self._candidate(session, window, entry, match)
+            for session, window, entry in self._index(scope)
+            if _passes(session.facts, entry, filters) and matching.matches(matching.words_of(entry.said), match)
+        ]
+        if beyond is not None:
+            found = [c for c in found if (c.rowid > beyond if oldest_first else c.rowid < beyond)]
+        found.sort(key=lambda c: c.rowid, reverse=not oldest_first)
+        return Found(candidates=tuple(found[:limit]), complete=len(found) <= limit)
+
+    def titles(self, clauses: Sequence[Clause], scope: Scope, *, limit: int) -> list[str]:
+        """Keys of sessions whose title or label has every clause, latest first."""
+        having = []
+        for session in sorted(self._inside(scope), key=_latest_first):
+            names = [matching.words_in(name) for name in (session.facts.title, session.facts.label) if name]
+            if clauses and all(any(matching.has(words, clause) for words in names) for clause in clauses):
+                having.append(session.facts.key)
+        return having[:limit]
+
+    def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:  # noqa: ARG002 (the contract's signature)
+        """Nothing, ever: there is no index that could lag."""
+        return []
+
+    # sources, totals
+    def source(self, path: str) -> SourceState | None:
+        """How far a transcript file was read."""
+        return self._state.sources.get(path)
+
+    def sources(self) -> list[SourceState]:
+        """Every known source, by path."""
+        return [self._state.sources[path] for path in sorted(self._state.sources)]
+
+    def totals(self) -> Mapping[str, int]:
+        """Counts of everything; ``bytes`` are those of the bodies."""
+        windows = [w for s in self._state.sessions.values() for w in s.windows]
+        return {
+            "sessions": len(self._state.sessions),
+            "windows": len(windows),
+            "events": sum(len(w.rows) for w in windows),
+            "messages": self.indexed(EVERYTHING, bound=0),
+            "stale": 0,
+            "tombstones": len(self._state.tombstones),
+            "bytes": sum(len(row.prepared.body) for w in windows for row in w.rows),
+        }
+
+    def _inside(self, scope: Scope) -> Iterator[Session]:
+        return (s for s in self._state.sessions.values() if scope.allows(s.facts.key))
+
+    def _index(self, scope: Scope) -> Iterator[tuple[Session, Window, Entry]]:
+        return ((s, w, e) for s in self._inside(scope) for w in s.windows for e in entries(w))
+
+    def _row(self, session: Session) -> SessionRow:
+        source = next((s for s in self.sources() if session.facts.key in s.keys), None)
+        return SessionRow(
+            facts=session.facts,
+            token=session.token,
+            message_count=sum(1 for w in session.windows for e in entries(w) if Flag.COPY not in e.flags),
+            stale=False,
+            source_path=source.path if source else None,
+            source_missing=source.missing if source else False,
+        )
+
+    def _candidate(self, session: Session, window: Window, entry: Entry, match: Match) -> Candidate:
+        words = matching.words_of(entry.said)
+        return Candidate(
+            agent_id=self._agent_id,
+            key=session.facts.key,
+            window=window.number,
+            seq=entry.row.seq,
+            rowid=entry.row.rowid,
+            role=entry.said.role,
+            timestamp=entry.row.prepared.event.timestamp,
+            flags=entry.flags,
+            digest=entry.said.digest,
+            length=len(words.text) + len(words.parts),
+            counts=tuple(matching.count(words, term) for term in match.score),
+            span=matching.span(words, match.score),
+        )
+
+
+def _latest_first(session: Session) -> tuple[int, str]:
+    return (-session.facts.updated_at, session.facts.key)
+
+
+def _window_row(window: Window) -> WindowRow:
+    path = visible(window)
+    return WindowRow(
+        window=window.number,
+        session_id=window.spec.session_id,
+        ordinal=window.spec.ordinal,
+        reason=window.spec.reason,
+        findable=window.spec.findable,
+        events=len(window.rows),
+        path=len(path),
+        leaf=path[-1].id if path else None,
+    )
+
+
+def _passes(facts: Facts, entry: Entry, filters: Filters) -> bool:
+    """Every filter that is set, read off the session's facts or the message."""
+    at = entry.row.prepared.event.timestamp
+    return (
+        filters.role in (None, entry.said.role)
+        and (filters.after is None or at >= filters.after)
+        and (filters.before is None or at < filters.before)
+        and filters.tool in (None, facts.tool)
+        and (filters.project is None or _under(facts.project, filters.project))
+        and facts.key not in filters.exclude_keys
+    )
+
+
+def _under(project: str | None, prefix: str) -> bool:
+    """Whether a project's path is the prefix or inside it: whole folder names, so that /a/bc is not inside /a/b."""
+    if project is None:
+        return False
+    wanted = prefix.rstrip("/")
+    return project.rstrip("/") == wanted or project.startswith(wanted + "/")

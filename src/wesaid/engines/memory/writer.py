@@ -1,0 +1,125 @@
+"""Writing on a copy of the state. Each method checks, then changes; the transaction around it is the store's.
+
+It refuses to know commits. Invariants: a row once written is only ever replaced by the same event prepared anew; ``facts.session_id``
+is that of the newest window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from wesaid import keys
+from wesaid.engines.memory.state import Row, Session, Window, entries, visible
+from wesaid.engines.memory.view import MemoryView
+from wesaid.errors import ConflictError, InputError, NotFoundError
+from wesaid.values import Facts, Placed, Prepared, SessionRow, SourceState, StoredEvent, Tombstone, WindowSpec
+
+
+class MemoryWriter(MemoryView):
+    """One transaction (see ``contract.Writer``)."""
+
+    def create(self, facts: Facts) -> SessionRow:
+        """A new session with one empty window."""
+        if keys.is_incognito(facts.key):
+            raise InputError(f"session {facts.key!r} is incognito, and incognito sessions are never stored", hint="use another key")
+        if facts.key in self._state.sessions:
+            raise ConflictError(f"session {facts.key!r} exists already", hint="append to it, or choose another key")
+        self._state.tombstones.pop(facts.key, None)
+        self._state.tokens += 1
+        session = Session(self._state.tokens, facts)
+        self._state.sessions[facts.key] = session
+        self._open(session, WindowSpec(session_id=facts.session_id, created_at=facts.created_at))
+        return self._row(session)
+
+    def append(self, key: str, prepared: Sequence[Prepared], *, window: WindowSpec | None = None) -> list[Placed]:
+        """Add events in order; an id with an equal body that the window has already is a duplicate."""
+        session = self._session(key)
+        target = session.windows[-1] if window is None else self._open(session, window)
+        have = {(row.id, row.prepared.body) for row in target.rows if row.id is not None}
+        placed: list[tuple[Prepared, bool, int]] = []
+        for item in prepared:
+            mark = (item.event.nav.id, item.body)
+            duplicate = mark in have
+            placed.append((item, duplicate, len(target.rows)))
+            if not duplicate:
+                target.rows.append(Row(len(target.rows), self._state.claim(item.event.timestamp) if item.said else -1, item))
+                if item.event.nav.id is not None:
+                    have.add((item.event.nav.id, item.body))
+        found = {entry.row.seq for entry in entries(target)}
+        known = {entry.row.id for entry in entries(target)}
+        return [
+            Placed(
+                id=item.event.nav.id,
+                timestamp=item.event.timestamp,
+                indexed=item.event.nav.id in known if duplicate else seq in found,
+                duplicate=duplicate,
+            )
+            for item, duplicate, seq in placed
+        ]
+
+    def rebuild(self, window: int) -> None:
+        """Nothing to do: the path is resolved at every reading."""
+
+    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:  # noqa: ARG002 (the contract's signature)
+        """Nothing: what is visible is found."""
+        return []
+
+    def index(self, window: int, prepared: Sequence[tuple[int, Prepared]]) -> None:
+        """Take what was prepared anew in place of what was prepared before."""
+        target = self._state.window(window)
+        if target is None:
+            return
+        path = visible(target)
+        for position, item in prepared:
+            old = path[position]
+            rowid = self._state.claim(item.event.timestamp) if item.said and old.rowid < 0 else old.rowid
+            target.rows[old.seq] = Row(old.seq, rowid, replace(old.prepared, said=item.said))
+
+    def patch(self, key: str, facts: Facts) -> SessionRow:
+        """Replace a session's facts; its key, its newest session id and a lineage once set stay."""
+        session = self._session(key)
+        before = session.facts
+        if before.spawned_by is not None and facts.spawned_by not in (None, before.spawned_by):
+            raise ConflictError(
+                f"session {key!r} was spawned by {before.spawned_by!r}, not by {facts.spawned_by!r}",
+                hint="lineage is set once; leave spawned_by out",
+            )
+        spawned_by = before.spawned_by if before.spawned_by is not None else facts.spawned_by
+        session.facts = replace(facts, key=key, session_id=before.session_id, spawned_by=spawned_by)
+        return self._row(session)
+
+    def delete(self, key: str, now: int) -> Tombstone:
+        """Remove a session and everything of it, leaving a tombstone."""
+        session = self._session(key)
+        tombstone = Tombstone(key=key, session_ids=tuple(w.spec.session_id for w in session.windows), deleted_at=now)
+        self._state.taken -= {row.rowid for w in session.windows for row in w.rows}
+        del self._state.sessions[key]
+        self._state.tombstones[key] = tombstone
+        return tombstone
+
+    def lift(self, key: str) -> None:
+        """Forget a tombstone."""
+        self._state.tombstones.pop(key, None)
+
+    def note_source(self, state: SourceState) -> None:
+        """Remember how far a file was read."""
+        self._state.sources[state.path] = state
+
+    def _session(self, key: str) -> Session:
+        session = self._state.sessions.get(key)
+        if session is None:
+            raise NotFoundError(f"no session {key!r}", hint="`wesaid sessions` lists what there is")
+        return session
+
+    def _open(self, session: Session, spec: WindowSpec) -> Window:
+        """The session's window of this id, made when absent; the last by ordinal is current."""
+        window = next((w for w in session.windows if w.spec.session_id == spec.session_id), None)
+        if window is None:
+            self._state.windows += 1
+            window = Window(self._state.windows, spec)
+            session.windows.append(window)
+        window.spec = spec
+        session.windows.sort(key=lambda w: (w.spec.ordinal, w.number))
+        session.facts = replace(session.facts, session_id=session.windows[-1].spec.session_id)
+        return window

@@ -1,0 +1,111 @@
+"""A connection with our settings, and SQLite's errors in our words.
+
+WAL, so that readers and the writer do not wait for each other; a busy handler of ``limits.BUSY_MS``, so that lock waits are ours and never the
+caller's. Refuses to know any table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from wesaid import limits
+from wesaid.errors import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+)
+
+_FLAGS = apsw.SQLITE_OPEN_READWRITE
+_TRIES = 5  # switching a new file to WAL does not go through the busy handler in every SQLite code path
+
+
+def connect(path: Path, *, create: bool, synchronous: str = "NORMAL") -> apsw.Connection:
+    """An open connection to ``path`` in WAL mode. StoreError and its children; never a driver's exception."""
+    if create and not path.exists():
+        make_private(path)
+    with translated(path):
+        flags = _FLAGS
+        if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+            flags = apsw.SQLITE_OPEN_READONLY
+        db = apsw.Connection(str(path), flags=flags)
+        db.set_busy_timeout(limits.BUSY_MS)
+        try:
+            settle(db, synchronous)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def settle(db: apsw.Connection, synchronous: str) -> None:
+    """Apply our pragmas; each is explained in docs/decisions/0010-schema.md."""
+    for attempt in range(_TRIES):
+        try:
+            db.pragma("journal_mode", "wal")
+            break
+        except (apsw.BusyError, apsw.LockedError):
+            if attempt == _TRIES - 1:
+                raise
+        except (apsw.ReadOnlyError, apsw.CantOpenError):
+            break  # a read-only home: reading works when no log is waiting
+    db.pragma("synchronous", synchronous)
+    db.pragma("foreign_keys", 0)  # deletes are written out, in an order that the reader can follow
+    db.pragma("cache_size", -limits.CACHE_KIB)
+    db.pragma("mmap_size", limits.MMAP_BYTES)
+    db.pragma("temp_store", "memory")
+    db.pragma("journal_size_limit", limits.WAL_LIMIT_BYTES)
+    db.wal_autocheckpoint(limits.WAL_PAGES)
+    db.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
+    db.config(apsw.SQLITE_DBCONFIG_DQS_DDL, 0)
+    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+
+
+def make_private(path: Path) -> None:
+    """Create an empty file that only its owner may read, and its folders likewise."""
+    try:
+        path.parent.mkdir(mode=limits.FOLDER_MODE, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, limits.FILE_MODE))
+    except OSError as error:
+        raise StoreReadOnlyError(
+            f"cannot create {path}: {error.strerror}", hint="choose a folder that you may write, with --home or WESAID_HOME"
+        ) from error
+
+
+@contextmanager
+def translated(path: Path | str) -> Iterator[None]:
+    """Turn a driver's exception into ours. The text of a statement or of a row never gets into a message."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreBusyError(
+            f"{path} was locked by another process for more than {limits.BUSY_MS // limits.SECONDS_MS} s",
+            hint="try again; `wesaid stats` shows whether an import is running",
+        ) from error
+    except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise StoreReadOnlyError(
+            f"{path} cannot be written", hint="check the permissions of the home folder, or choose another with --home"
+        ) from error
+    except apsw.FullError as error:
+        raise StoreFullError(f"no space left for {path}", hint="free some space; everything committed before is readable") from error
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise StoreDamagedError(
+            f"{path} is damaged, or is not a wesaid database",
+            hint="copy the file and its -wal aside before anything else; transcripts can be imported again into a new --home",
+        ) from error
+    except apsw.CantOpenError as error:
+        raise StoreReadOnlyError(
+            f"cannot open {path}", hint="check that the folder exists and that you may read and write it"
+        ) from error
+    except apsw.IOError as error:
+        raise StoreError(f"reading or writing {path} failed", hint="check the disk; everything committed before is kept") from error
+    except apsw.InterruptError:
+        raise
+    except apsw.Error as error:
+        raise StoreError(f"{path}: {type(error).__name__}", hint="please report this with `wesaid stats --json`") from error
