@@ -34,7 +34,7 @@ def agent_id(text: str) -> str:
     """``text`` as an agent id, or InputError naming what is allowed."""
     if not AGENT_ID.fullmatch(text):
         raise InputError(
-            f"agent id {text[:limits.AGENT_ID_CHARS]!r} is not allowed",
+            f"agent id {text[: limits.AGENT_ID_CHARS]!r} is not allowed",
             hint="an agent id is 1-64 of a-z, 0-9, _ and -, beginning with a letter or digit",
             details={"field": "agentId"},
         )
@@ -51,7 +51,7 @@ def parse(text: str) -> SessionKey:
     parts = text.strip().split(":", 2)
     if len(parts) != 3 or parts[0].lower() != "agent" or not parts[2]:
         raise InputError(
-            f"session key {text[:limits.SESSION_KEY_BYTES]!r} is not of the form agent:<agentId>:<name>",
+            f"session key {text[: limits.SESSION_KEY_BYTES]!r} is not of the form agent:<agentId>:<name>",
             hint="take the sessionKey of a result, or of `wesaid sessions`",
             details={"field": "sessionKey"},
         )
@@ -91,7 +91,7 @@ def is_incognito(key: str) -> bool:
 
 
 def kind(key: str) -> str:
-    """main | group | cron | hook | subagent | import | other, read off the key (openclaw.md §1.5)."""
+    """One of main | group | cron | hook | subagent | import | other, read off the key (openclaw.md §1.5)."""
     rest = key.split(":", 2)[-1].lower()
     if rest == "main":
         return "main"

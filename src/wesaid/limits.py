@@ -31,6 +31,7 @@ LIST_DEFAULT: Final = 100
 LIST_MAX: Final = 200
 LIST_BYTES: Final = 64 * 1024  # OpenClaw's 65 536
 PREVIEW_CODE_POINTS: Final = 120  # a derived title or a preview is a line, not a paragraph
+CLUSTER_CODE_POINTS: Final = 64  # one visible character with its marks (a family emoji has 11); more is piled up and may be cut
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 SESSION_KEY_BYTES: Final = 256  # contract
@@ -42,6 +43,7 @@ MESSAGE_ID_BYTES: Final = 256  # longest seen in real files is 64; a longer one 
 TOKEN_CODE_POINTS: Final = 64  # hashes (64 hex) stay whole; a longer run is cut, in the query alike
 INDEXED_CODE_POINTS: Final = 400_000  # of one message; a pasted log beyond that is findable by its beginning
 MARKS_IN_A_ROW: Final = 30  # Unicode's stream-safe text format (UAX #15); more makes normalisation quadratic
+FOLD_TABLE_ENTRIES: Final = 65_536  # code points whose folding is remembered, about 10 MB; texts of one language use a few thousand
 
 # ── the search core ──────────────────────────────────────────────────────────────────────────────────────────────
 CANDIDATES: Final = 500  # features of 500 rows cost about 3 ms whatever the word (design.md, measured)
@@ -67,6 +69,14 @@ IMPORT_BATCH_MESSAGES: Final = 2000  # one transaction; a kill loses at most thi
 IMPORT_BATCH_BYTES: Final = 16 * 1024 * 1024  # the same bound for few, large lines
 GUESS_BYTES: Final = 256 * 1024  # how much of a file is read to guess its tool
 GUESS_LINES: Final = 40
+HEAD_DIGEST_BYTES: Final = 4096  # of a file's beginning, and before the resume offset: one page tells a rewritten file from a grown one
+REPAIR_PASSES: Final = 8  # a damaged line is parsed over at most this many times its length, so that repair stays linear
+MS_FROM: Final = 10**11  # a larger timestamp is milliseconds, a smaller one seconds (formats.md, common rule 5)
+LATEST_MS: Final = 253_402_300_800_000  # the year 10 000: beyond it is no date
+NAV_LINKS: Final = 20_000  # rows off the chat chain whose parents are remembered while a file is read; later lines name recent ones
+NAV_LINKS_KEPT: Final = 512  # how many of them go with the resume offset: about 40 KB
+WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels
+WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
 
 # ── SQLite ───────────────────────────────────────────────────────────────────────────────────────────────────────
 BUSY_MS: Final = 60_000  # waiting for another process's write; a caller never sees "database is locked" before
@@ -76,6 +86,7 @@ MMAP_BYTES: Final = 256 * 1024 * 1024
 WAL_PAGES: Final = 2000  # checkpoint about every 8 MB
 WAL_LIMIT_BYTES: Final = 32 * 1024 * 1024  # the file is cut to this after a checkpoint
 FTS_HASH_BYTES: Final = 16 * 1024 * 1024  # FTS5's pending rows in a bulk import (design.md, measured)
+LEARN_BULK_WORDS: Final = 2000  # distinct words in one transaction from which counting their use is worth an upsert each
 KNOWN_WORDS: Final = 200_000  # words this process has already put into the word table; a set of about 20 MB
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -84,4 +95,7 @@ FOLDER_MODE: Final = 0o700
 
 # ── the command line ─────────────────────────────────────────────────────────────────────────────────────────────
 CLI_REBUILD_SECONDS: Final = 2.0  # contract: a command that leaves stale sessions goes on at most this long
+CLI_WIDTH_MAX: Final = 110  # cells; prose in longer lines is hard to read, however wide the terminal
+CLI_SOURCES_SHOWN: Final = 20  # an import of more sources shows its totals and what went wrong, not a line for each
+CLI_COMPLETION_KEYS: Final = 200  # session keys offered to a shell; a longer list helps nobody and must not be waited for
 SECONDS_MS: Final = 1000

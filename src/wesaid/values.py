@@ -97,6 +97,11 @@ class Prepared:
     body: bytes  # the record as JSON, UTF-8
     said: Said | None
 
+    @property
+    def shown(self) -> bool:
+        """Whether history shows it: somebody said something, or it is a boundary (reset, compaction)."""
+        return self.said is not None or self.event.nav.kind is NavKind.RESET or self.event.type == "compaction"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -163,6 +168,7 @@ class StoredEvent:
     session_id: str
     seq: int
     position: int | None
+    shown: int  # how many rows of the path history shows, up to this one; 0 when off the path
     id: str | None
     type: str
     timestamp: int

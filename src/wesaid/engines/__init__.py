@@ -1,0 +1,1 @@
+"""Engines: where rows live. `contract` is the promise, the rest keep it."""

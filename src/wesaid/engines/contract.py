@@ -76,11 +76,20 @@ class View(Protocol):
     def event(self, window: int, event_id: str) -> StoredEvent | None:
         """The newest row with this id in a window."""
 
-    def path(self, window: int, *, start: int, count: int) -> list[StoredEvent]:
-        """Rows of the visible path by position, ``start`` inclusive. The path is right in a stale window too; only index rows may lack."""
+    def path(self, window: int, *, start: int, count: int, shown: bool = False) -> list[StoredEvent]:
+        """At most ``count`` rows of the visible path from position ``start`` on; with ``shown``, only those that history shows.
+
+        The path is right in a stale window too; only index rows may lack.
+        """
 
     def path_length(self, window: int) -> int:
         """Number of positions of the visible path."""
+
+    def shown(self, window: int) -> int:
+        """How many rows of the visible path history shows (``Prepared.shown``)."""
+
+    def shown_at(self, window: int, number: int) -> int | None:
+        """The position of the ``number``-th shown row, counted from 0; None when there are fewer."""
 
     def locate(self, key: str, event_id: str, session_id: str | None = None) -> StoredEvent | None:
         """The visible row with this id in the newest window that has one (or in the window named); None when it is not visible."""
@@ -95,7 +104,7 @@ class View(Protocol):
     def indexed(self, scope: Scope, *, bound: int) -> int:
         """How many messages the scope's index has, counted up to ``bound`` for a narrow scope (exact for everything)."""
 
-    def candidates(
+    def candidates(  # noqa: PLR0913 - what, where, and how far: all of it decides the walk
         self, match: Match, scope: Scope, filters: Filters, *, limit: int, oldest_first: bool = False, beyond: int | None = None
     ) -> Found:
         """Messages that match, newest first, within scope and filters *before* the limit.
@@ -188,8 +197,6 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Close every store."""
-
-
 
 
 __all__ = ["Engine", "Store", "View", "Writer"]

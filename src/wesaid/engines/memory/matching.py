@@ -32,8 +32,8 @@ def words_in(text: str) -> Words:
 
 
 def count(words: Words, term: Term) -> int:
-    """How often a term occurs, in text and parts together."""
-    return len(fold.find(words.text, term)) + len(fold.find(words.parts, term))
+    """How often a term occurs: in the text or in the parts, whichever is more, since parts repeat what the text has."""
+    return max(len(fold.find(words.text, term)), len(fold.find(words.parts, term)))
 
 
 def has(words: Words, clause: Clause) -> bool:
@@ -42,9 +42,10 @@ def has(words: Words, clause: Clause) -> bool:
 
 
 def matches(words: Words, match: Match) -> bool:
-    """Every clause of ``all_of``, at least one of ``any_of`` when given, none of ``none_of``."""
+    """Every clause of ``all_of``, at least one of ``any_of`` when given, none of ``none_of``; requiring nothing finds nothing."""
     return (
-        all(has(words, clause) for clause in match.all_of)
+        bool(match.all_of or match.any_of)
+        and all(has(words, clause) for clause in match.all_of)
         and (not match.any_of or any(has(words, clause) for clause in match.any_of))
         and not any(count(words, term) for term in match.none_of)
     )

@@ -88,9 +88,14 @@ class State:
         return rowid
 
 
+def resolved(window: Window) -> branch.Resolution:
+    """The window's branch, always worked out from all of its rows."""
+    return branch.resolve([row.prepared.event.nav for row in window.rows])
+
+
 def visible(window: Window) -> list[Row]:
     """The rows of the visible path, by position."""
-    return [window.rows[seq] for seq in branch.resolve([row.prepared.event.nav for row in window.rows]).path]
+    return [window.rows[seq] for seq in resolved(window).path]
 
 
 def entries(window: Window) -> list[Entry]:

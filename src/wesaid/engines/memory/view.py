@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wesaid.engines.memory import matching
-from wesaid.engines.memory.state import Entry, Session, State, Window, entries, stored_path, stored_rows, visible
+from wesaid.engines.memory.state import Entry, Session, State, Window, entries, resolved, stored_path, stored_rows, visible
 from wesaid.errors import StoreError
 from wesaid.values import (
     EVERYTHING,
@@ -56,7 +56,7 @@ class MemoryView:
     def session_by_id(self, session_id: str) -> SessionRow | None:
         """The newest session that has a window of this id."""
         having = [s for s in self._state.sessions.values() if any(w.spec.session_id == session_id for w in s.windows)]
-        return self._row(max(having, key=lambda s: (s.facts.updated_at, s.token))) if having else None
+        return self._row(min(having, key=_latest_first)) if having else None
 
     def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
         """Sessions in scope, latest first, ties by key."""
@@ -187,14 +187,14 @@ class MemoryView:
         return ((s, w, e) for s in self._inside(scope) for w in s.windows for e in entries(w))
 
     def _row(self, session: Session) -> SessionRow:
-        source = next((s for s in self.sources() if session.facts.key in s.keys), None)
+        sources = [source for source in self.sources() if session.facts.key in source.keys]
         return SessionRow(
             facts=session.facts,
             token=session.token,
             message_count=sum(1 for w in session.windows for e in entries(w) if Flag.COPY not in e.flags),
             stale=False,
-            source_path=source.path if source else None,
-            source_missing=source.missing if source else False,
+            source_path=sources[0].path if sources else None,
+            source_missing=any(source.missing for source in sources),
         )
 
     def _candidate(self, session: Session, window: Window, entry: Entry, match: Match) -> Candidate:
@@ -209,7 +209,7 @@ class MemoryView:
             timestamp=entry.row.prepared.event.timestamp,
             flags=entry.flags,
             digest=entry.said.digest,
-            length=len(words.text) + len(words.parts),
+            length=len(words.text),
             counts=tuple(matching.count(words, term) for term in match.score),
             span=matching.span(words, match.score),
         )
@@ -220,7 +220,7 @@ def _latest_first(session: Session) -> tuple[int, str]:
 
 
 def _window_row(window: Window) -> WindowRow:
-    path = visible(window)
+    resolution = resolved(window)
     return WindowRow(
         window=window.number,
         session_id=window.spec.session_id,
@@ -228,8 +228,8 @@ def _window_row(window: Window) -> WindowRow:
         reason=window.spec.reason,
         findable=window.spec.findable,
         events=len(window.rows),
-        path=len(path),
-        leaf=path[-1].id if path else None,
+        path=len(resolution.path),
+        leaf=resolution.cursor.leaf,
     )
 
 

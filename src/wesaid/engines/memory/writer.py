@@ -92,7 +92,7 @@ class MemoryWriter(MemoryView):
     def delete(self, key: str, now: int) -> Tombstone:
         """Remove a session and everything of it, leaving a tombstone."""
         session = self._session(key)
-        tombstone = Tombstone(key=key, session_ids=tuple(w.spec.session_id for w in session.windows), deleted_at=now)
+        tombstone = Tombstone(key=key, session_ids=tuple(sorted(w.spec.session_id for w in session.windows)), deleted_at=now)
         self._state.taken -= {row.rowid for w in session.windows for row in w.rows}
         del self._state.sessions[key]
         self._state.tombstones[key] = tombstone

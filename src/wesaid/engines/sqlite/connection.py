@@ -7,9 +7,10 @@ caller's. Refuses to know any table.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -78,6 +79,11 @@ def make_private(path: Path) -> None:
         ) from error
 
 
+def fetch(db: apsw.Connection, statement: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """All rows of a statement whose columns' types its table declares (STRICT), so that they are taken as declared."""
+    return db.execute(statement, bindings).fetchall()
+
+
 @contextmanager
 def translated(path: Path | str) -> Iterator[None]:
     """Turn a driver's exception into ours. The text of a statement or of a row never gets into a message."""
@@ -100,9 +106,7 @@ def translated(path: Path | str) -> Iterator[None]:
             hint="copy the file and its -wal aside before anything else; transcripts can be imported again into a new --home",
         ) from error
     except apsw.CantOpenError as error:
-        raise StoreReadOnlyError(
-            f"cannot open {path}", hint="check that the folder exists and that you may read and write it"
-        ) from error
+        raise StoreReadOnlyError(f"cannot open {path}", hint="check that the folder exists and that you may read and write it") from error
     except apsw.IOError as error:
         raise StoreError(f"reading or writing {path} failed", hint="check the disk; everything committed before is kept") from error
     except apsw.InterruptError:

@@ -15,6 +15,7 @@ from wesaid.values import Nav, NavKind, Span
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 _KINDS = (NavKind.ENTRY, NavKind.RESET, NavKind.LEAF, NavKind.OPAQUE, NavKind.NONE)
 _HAS_PARENT, _SIDE, _HAS_TARGET, _HAS_MESSAGE = 8, 16, 32, 64  # bits above the kind; part of the format
+SHOWN = 128  # history shows the event: somebody said something, or a boundary
 
 
 def pack_body(body: bytes) -> bytes:
@@ -47,11 +48,6 @@ def pack_nav(nav: Nav) -> int:
         | (_HAS_TARGET if nav.has_target else 0)
         | (_HAS_MESSAGE if nav.has_message else 0)
     )
-
-
-def kind_of(packed: int) -> NavKind:
-    """Only the kind."""
-    return _KINDS[packed & 7]
 
 
 def unpack_nav(packed: int, *columns: str | None) -> Nav:

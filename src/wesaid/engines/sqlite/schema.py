@@ -39,8 +39,8 @@ _V1 = (
         place INTEGER PRIMARY KEY, id TEXT, type TEXT NOT NULL, nav INTEGER NOT NULL, parent TEXT, target TEXT, append_parent TEXT,
         timestamp INTEGER NOT NULL, body BLOB NOT NULL) STRICT""",
     "CREATE INDEX event_name ON event (id) WHERE id IS NOT NULL",
-    # The visible path, stored: paging and rewinding cost what they touch.
-    "CREATE TABLE path (spot INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE) STRICT",
+    # The visible path, stored: paging and rewinding cost what they touch. `shown` counts the rows that history shows, up to this one.
+    "CREATE TABLE path (spot INTEGER PRIMARY KEY, place INTEGER NOT NULL UNIQUE, shown INTEGER NOT NULL) STRICT",
     # One row an indexed message. `rid` is its time in seconds, next free one: the index's rowid, claimed here first, since a second INSERT
     # on a taken rowid of a contentless FTS5 table merges two messages without a word.
     """CREATE TABLE entry (

@@ -1,0 +1,47 @@
+"""All agents of one home: a folder each, with ``agent.sqlite`` in it (contract.md §1)."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from wesaid import keys
+from wesaid.engines.sqlite.store import SqliteStore
+
+FILE_NAME = "agent.sqlite"
+
+
+class SqliteEngine:
+    """``engines.contract.Engine`` over ``<home>/agents/<agentId>/agent.sqlite``."""
+
+    def __init__(self, home: Path, *, synchronous: str = "NORMAL") -> None:
+        self.home = home
+        self._synchronous = synchronous
+        self._stores: dict[str, SqliteStore] = {}
+        self._lock = threading.Lock()
+
+    def agents(self) -> list[str]:
+        """See the contract."""
+        folder = self.home / "agents"
+        if not folder.is_dir():
+            return []
+        return sorted(f.name for f in folder.iterdir() if keys.AGENT_ID.fullmatch(f.name) and (f / FILE_NAME).is_file())
+
+    def store(self, agent_id: str, *, create: bool = False) -> SqliteStore | None:
+        """See the contract."""
+        name = keys.agent_id(agent_id)
+        with self._lock:
+            store = self._stores.get(name)
+            if store is None:
+                path = self.home / "agents" / name / FILE_NAME
+                if not create and not path.is_file():
+                    return None
+                store = self._stores[name] = SqliteStore(path, name, create=create, synchronous=self._synchronous)
+            return store
+
+    def close(self) -> None:
+        """See the contract."""
+        with self._lock:
+            for store in self._stores.values():
+                store.close()
+            self._stores.clear()

@@ -1,0 +1,114 @@
+"""Index rows: an ``entry`` and its words, written and dropped together; rowids from time; the vocabulary.
+
+Invariant: an ``entry`` row and the FTS row of the same rowid exist together, in the transaction that made them or not at all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import apsw
+
+from wesaid import limits
+from wesaid.engines.sqlite.match import ROLE_WORDS, session_word
+from wesaid.engines.sqlite.records import pack_spans
+from wesaid.values import Flag, Said
+
+_LAST_RID = (1 << 40) - 1  # year 36 812 in seconds: keeps rowids small in the index
+_WORDS_BELOW = 0x0E00  # scripts with spaces: their tokens are words; above, bigrams that no prefix search wants
+
+
+class Index:
+    """The writing side of one database's index, inside the caller's transaction."""
+
+    def __init__(self, db: apsw.Connection, known_words: set[str]) -> None:
+        self._db = db
+        self._known = known_words  # words that are surely in the word table; shared by the store's transactions
+        self._fresh: Counter[str] = Counter()
+        self._messages = 0
+        self._drift = 0
+
+    def add(self, place: int, session: int, timestamp: int, said: Said, flags: Flag) -> None:
+        """Index one message. The rowid is claimed by the ordinary row first (see schema)."""
+        rid = self._claim(timestamp)
+        self._db.execute(
+            "INSERT INTO entry (rid, place, session, role, timestamp, flags, digest, fold, redact, spans) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                rid,
+                place,
+                session,
+                int(said.role == "assistant"),
+                timestamp,
+                int(flags),
+                said.digest,
+                said.fold_version,
+                said.redact_version,
+                pack_spans(said.spans),
+            ),
+        )
+        self._db.execute(
+            "INSERT INTO words (rowid, text, parts, scope) VALUES (?, ?, ?, ?)",
+            (rid, said.index_text, said.index_parts, f"{session_word(session)} {ROLE_WORDS[said.role]}"),
+        )
+        self._messages += 1
+        self._drift = max(self._drift, rid - _seconds(timestamp))
+        self._fresh.update(set(said.index_text.split(" ")) | set(said.index_parts.split(" ")))
+
+    def drop(self, rids: Sequence[int]) -> None:
+        """Drop index rows."""
+        for rid in rids:
+            self._db.execute("DELETE FROM words WHERE rowid = ?", (rid,))
+            self._db.execute("DELETE FROM entry WHERE rid = ?", (rid,))
+        self._messages -= len(rids)
+
+    def finish(self) -> None:
+        """Write the counters and the new words: once a transaction, at its end."""
+        if self._messages:
+            self._db.execute("UPDATE meta SET value = value + ? WHERE name = 'messages'", (self._messages,))
+        if self._drift:
+            self._db.execute("UPDATE meta SET value = ?1 WHERE name = 'drift' AND value < ?1", (self._drift,))
+        self._learn()
+        self._messages = self._drift = 0
+        self._fresh.clear()
+
+    def _learn(self) -> None:
+        """Put words into the word table; those that are there already cost a set look-up, their use is counted in bulk only."""
+        bulk = len(self._fresh) > limits.LEARN_BULK_WORDS
+        words = sorted(word for word in self._fresh if word and ord(word[0]) < _WORDS_BELOW and (bulk or word not in self._known))
+        if not words:
+            return
+        self._db.executemany(
+            "INSERT INTO word (word, seen) VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET seen = seen + excluded.seen",
+            [(word, self._fresh[word]) for word in words],
+        )
+        if len(self._known) > limits.KNOWN_WORDS:
+            self._known.clear()
+        self._known.update(words)
+
+    def _claim(self, timestamp: int) -> int:
+        """The first free rowid from a message's second on, near enough: doubling steps, then halving back to a free one after a taken one."""
+        rid = _seconds(timestamp)
+        if not self._taken(rid):
+            return rid
+        step = 1
+        while self._taken(rid + step):
+            rid += step
+            step *= 2
+        low, high = rid, rid + step  # low is taken, high is free
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._taken(middle) else (low, middle)
+        return high
+
+    def _taken(self, rid: int) -> bool:
+        return bool(self._db.execute("SELECT EXISTS (SELECT 1 FROM entry WHERE rid = ?)", (rid,)).get)
+
+
+def _seconds(timestamp: int) -> int:
+    return min(max(timestamp // limits.SECONDS_MS, 1), _LAST_RID)
+
+
+def rids_of(db: apsw.Connection, condition: str, bindings: Iterable[int]) -> list[tuple[int, int]]:
+    """``(rid, flags)`` of the index rows that a condition on ``entry e`` names."""
+    return [(row[0], row[1]) for row in db.execute(f"SELECT e.rid, e.flags FROM entry e WHERE {condition}", tuple(bindings))]

@@ -1,0 +1,229 @@
+"""Carrying out the steps of ``rules.branch`` on stored paths and index rows.
+
+A window's state is read once a transaction and written once, at its end. Invariants: path rows are always the visible path; an index row off
+the path exists only in a stale window whose ``purge`` says from where to look for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+
+import apsw
+
+from wesaid import limits
+from wesaid.engines.sqlite.connection import fetch
+from wesaid.engines.sqlite.index import Index, rids_of
+from wesaid.engines.sqlite.records import SHOWN, unpack_nav
+from wesaid.rules import branch
+from wesaid.rules.branch import Cursor, Cuts, Diverges, Extends, Known, Step
+from wesaid.values import Flag, NavKind, Prepared
+
+_LOW = 0xFFFFFFFF  # the half of a place that is the seq, of a spot that is the position (see schema)
+
+
+@dataclass(slots=True)
+class WindowState:
+    """A window while its transaction writes to it."""
+
+    window: int
+    session: int
+    findable: bool
+    next_seq: int
+    path_length: int
+    cursor: Cursor
+    messages: int = 0  # change of the session's message count, not yet written
+
+    def take_messages(self) -> int:
+        """The change of the message count since it was last taken."""
+        change, self.messages = self.messages, 0
+        return change
+
+
+class Placing:
+    """Paths and index rows of one database, inside the caller's transaction."""
+
+    def __init__(self, db: apsw.Connection, index: Index) -> None:
+        self._db = db
+        self._index = index
+        self._windows: dict[int, WindowState] = {}
+
+    def window(self, window: int) -> WindowState:
+        """A window's state, read once."""
+        state = self._windows.get(window)
+        if state is None:
+            session, findable, next_seq, length, cursor = self._db.execute(
+                "SELECT session, findable, next_seq, path_length, cursor FROM window WHERE window = ?", (window,)
+            ).get
+            state = WindowState(window, session, bool(findable), next_seq, length, Cursor.from_json(cursor))
+            self._windows[window] = state
+        return state
+
+    def forget(self, window: int) -> None:
+        """Drop what is remembered of a window that is deleted or changed behind this file's back."""
+        self._windows.pop(window, None)
+
+    def save(self) -> None:
+        """Write every window's state back."""
+        for state in self._windows.values():
+            self._db.execute(
+                "UPDATE window SET next_seq = ?, path_length = ?, cursor = ? WHERE window = ?",
+                (state.next_seq, state.path_length, state.cursor.to_json(), state.window),
+            )
+
+    def known(self, window: int, name: str) -> Known | None:
+        """``branch.Lookup``: the newest event of a window with this id that stands in the tree."""
+        rows = self._db.execute(
+            "SELECT e.place, e.nav, e.id, e.parent, e.target, e.append_parent, p.spot FROM event e LEFT JOIN path p ON p.place = e.place"
+            " WHERE e.id = ? AND e.place >= ? AND e.place < ? ORDER BY e.place DESC",
+            (name, window << 32, (window + 1) << 32),
+        )
+        for place, packed, identity, parent, target, append_parent, spot in rows:
+            kind = branch.standing(unpack_nav(packed, identity, parent, target, append_parent))
+            if kind is not NavKind.NONE:
+                return Known(kind=kind, seq=place & _LOW, position=None if spot is None else spot & _LOW, target=target)
+        return None
+
+    def carry_out(self, state: WindowState, step: Step, place: int, prepared: Prepared) -> bool:
+        """Do what the branch says with an event that was just written at ``place``; whether it is indexed now."""
+        state.cursor = step.cursor
+        if isinstance(step, Diverges):
+            self.resolve(state, {place: prepared})
+            return bool(self._db.execute("SELECT EXISTS (SELECT 1 FROM entry WHERE place = ?)", (place,)).get)
+        if isinstance(step, Cuts):
+            self._cut(state, step.keep)
+        if isinstance(step, Extends) or (isinstance(step, Cuts) and step.adds):
+            return self._extend(state, place, prepared)
+        return False
+
+    def _extend(self, state: WindowState, place: int, prepared: Prepared) -> bool:
+        spot = (state.window << 32) + state.path_length
+        before = self._db.execute("SELECT shown FROM path WHERE spot = ?", (spot - 1,)).get if state.path_length else 0
+        self._db.execute("INSERT INTO path (spot, place, shown) VALUES (?, ?, ?)", (spot, place, int(before or 0) + prepared.shown))
+        state.path_length += 1
+        return self._enter(state, spot, place, prepared)
+
+    def _enter(self, state: WindowState, spot: int, place: int, prepared: Prepared) -> bool:
+        """The index row of a visible event, if it said something in a window that may be found."""
+        said = prepared.said
+        if said is None or not state.findable:
+            return False
+        flags = said.flags
+        if said.role == "assistant":
+            flags |= self._copy_flag(state, spot, said.digest, mirror=bool(flags & Flag.MIRROR))
+        self._index.add(place, state.session, prepared.event.timestamp, said, flags)
+        state.messages += 0 if flags & Flag.COPY else 1
+        return True
+
+    def _copy_flag(self, state: WindowState, spot: int, digest: int, *, mirror: bool) -> Flag:
+        """COPY for a mirror whose text a near neighbour has. When the mirror came first, it is the one that gets the flag."""
+        first = max(spot - limits.MIRROR_LOOK_BACK, state.window << 32)
+        near = fetch(
+            self._db,
+            "SELECT e.rid, e.flags FROM path p JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? AND e.digest = ? AND e.role = 1",
+            (first, spot, digest),
+        )
+        if mirror and near:
+            return Flag.COPY
+        for rid, flags in near:
+            if flags & Flag.MIRROR and not flags & Flag.COPY:
+                self._db.execute("UPDATE entry SET flags = ? WHERE rid = ?", (flags | Flag.COPY, rid))
+                state.messages -= 1
+        return Flag.NONE
+
+    def _cut(self, state: WindowState, keep: int) -> None:
+        """Shorten the path to its first ``keep`` positions; its index rows go too, or are hidden when they are many."""
+        low, high = (state.window << 32) + keep, (state.window + 1) << 32
+        if state.path_length - keep <= limits.PATH_CUT_ROWS:
+            places = "e.place IN (SELECT place FROM path WHERE spot >= ? AND spot < ?)"
+            self._drop(state, rids_of(self._db, places, (low, high)))
+            self._db.execute("UPDATE stale SET keep = min(keep, ?) WHERE window = ?", (keep, state.window))
+        else:
+            first = self._db.execute("SELECT min(place) FROM path WHERE spot >= ? AND spot < ?", (low, high)).get
+            counted = "SELECT count(*) FROM path p JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? AND NOT e.flags & ?"
+            state.messages -= int(self._db.execute(counted, (low, high, int(Flag.COPY))).get)
+            self._mark(state, keep, int(first) & _LOW)
+        self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
+        state.path_length = keep
+
+    def _drop(self, state: WindowState, rows: list[tuple[int, int]]) -> None:
+        self._index.drop([rid for rid, _ in rows])
+        state.messages -= sum(1 for _, flags in rows if not flags & Flag.COPY)
+
+    def _mark(self, state: WindowState, keep: int, purge: int | None) -> None:
+        """Remember that a window is stale from ``keep`` on, and from which seq on rows may be off the path."""
+        self._db.execute(
+            "INSERT INTO stale (window, keep, purge) VALUES (?1, ?2, ?3) ON CONFLICT (window) DO UPDATE SET keep = min(keep, ?2),"
+            " purge = CASE WHEN purge IS NULL THEN ?3 WHEN ?3 IS NULL THEN purge ELSE min(purge, ?3) END",
+            (state.window, keep, purge),
+        )
+
+    def resolve(self, state: WindowState, fresh: Mapping[int, Prepared] | None = None) -> None:
+        """Read the whole window's navigation and store its path anew; what both paths begin with stays indexed.
+
+        ``fresh`` are events of this transaction, by place, which need no second preparation.
+        """
+        base = state.window << 32
+        rows = fetch(
+            self._db,
+            "SELECT nav, id, parent, target, append_parent FROM event WHERE place >= ? AND place < ? ORDER BY place",
+            (base, (state.window + 1) << 32),
+        )
+        resolution = branch.resolve(unpack_nav(*row) for row in rows)
+        stored = self._db.execute("SELECT place FROM path WHERE spot >= ? AND spot < ? ORDER BY spot", (base, (state.window + 1) << 32))
+        common = 0
+        for (place,), seq in zip(stored, resolution.path, strict=False):
+            if place & _LOW != seq:
+                break
+            common += 1
+        self._cut(state, common)
+        state.cursor = resolution.cursor
+        counts = accumulate(int(bool(rows[seq][0] & SHOWN)) for seq in resolution.path)
+        whole = zip(range(len(resolution.path)), resolution.path, counts, strict=True)
+        self._db.executemany(
+            "INSERT INTO path (spot, place, shown) VALUES (?, ?, ?)",
+            [(base + position, base + seq, shown) for position, seq, shown in whole if position >= common],
+        )
+        state.path_length = len(resolution.path)
+        self._mark(state, common, None)
+        if state.path_length - common <= limits.PATH_CUT_ROWS:
+            self.complete(state, {place & _LOW: event for place, event in (fresh or {}).items()})
+
+    def complete(self, state: WindowState, prepared: Mapping[int, Prepared]) -> None:
+        """Index what is given as far as it goes without a gap; clear a slice of hidden rows; end the staleness when nothing is left."""
+        found = self._db.execute("SELECT keep, purge FROM stale WHERE window = ?", (state.window,)).get
+        if found is None:
+            return
+        keep, purge = found
+        base = state.window << 32
+        rows = fetch(
+            self._db,
+            "SELECT p.spot, p.place, e.rid FROM path p LEFT JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? ORDER BY p.spot"
+            " LIMIT ?",
+            (base + keep, base + state.path_length, limits.REBUILD_SLICE_ROWS),
+        )
+        for spot, place, rid in rows:
+            if rid is None:
+                event = prepared.get(place & _LOW)
+                if event is None:
+                    break
+                self._enter(state, spot, place, event)
+            keep += 1
+        if purge is not None:
+            purge = self._purge(base, purge)
+        if keep >= state.path_length and purge is None:
+            self._db.execute("DELETE FROM stale WHERE window = ?", (state.window,))
+        else:
+            self._db.execute("UPDATE stale SET keep = ?, purge = ? WHERE window = ?", (keep, purge, state.window))
+
+    def _purge(self, base: int, purge: int) -> int | None:
+        """Drop hidden index rows among the next slice of places; where to go on, or None at the end. Their messages are uncounted already."""
+        rows = fetch(
+            self._db,
+            "SELECT e.rid, e.place, p.spot FROM entry e LEFT JOIN path p ON p.place = e.place WHERE e.place >= ? AND e.place < ?"
+            " ORDER BY e.place LIMIT ?",
+            (base + purge, base + _LOW, limits.REBUILD_SLICE_ROWS),
+        )
+        self._index.drop([rid for rid, _, spot in rows if spot is None])
+        return (rows[-1][1] & _LOW) + 1 if len(rows) == limits.REBUILD_SLICE_ROWS else None

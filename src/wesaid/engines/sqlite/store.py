@@ -1,0 +1,117 @@
+"""One agent's database: a writer behind a lock, readers from a small pool, each block one transaction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from wesaid import limits
+from wesaid.engines.sqlite import schema
+from wesaid.engines.sqlite.connection import connect, translated
+from wesaid.engines.sqlite.index import Index
+from wesaid.engines.sqlite.lookup import Lookup
+from wesaid.engines.sqlite.view import SqliteView
+from wesaid.engines.sqlite.writer import SqliteWriter
+from wesaid.errors import StoreError, StoreReadOnlyError
+
+
+class SqliteStore:
+    """``engines.contract.Store`` on one SQLite file; safe to use from several threads and processes."""
+
+    def __init__(self, path: Path, agent_id: str, *, create: bool, synchronous: str) -> None:
+        self.agent_id = agent_id
+        self.path = path
+        self._synchronous = synchronous
+        self._turn = threading.RLock()
+        self._readers: list[tuple[apsw.Connection, Lookup]] = []
+        self._pool = threading.Lock()
+        self._closed = False
+        self._in_block = False
+        self._keys: dict[int, str] = {}
+        self._known_words: set[str] = set()
+        self.connection = connect(path, create=create, synchronous=synchronous)
+        self._lookup = Lookup(self.connection, agent_id, self._keys)
+        try:
+            with translated(path):
+                if schema.version_of(self.connection) < schema.VERSION:
+                    schema.migrate(self.connection)
+        except BaseException:
+            self.connection.close()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteView]:
+        """See the contract."""
+        db, lookup = self._take()
+        try:
+            with translated(self.path):
+                db.execute("BEGIN")
+                try:
+                    yield SqliteView(db, self.path, lookup)
+                finally:
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+        finally:
+            self._give(db, lookup)
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteWriter]:
+        """See the contract."""
+        with self._turn, translated(self.path):
+            self._check_open()
+            db = self.connection
+            if db.readonly("main"):
+                raise StoreReadOnlyError(
+                    f"{self.path} cannot be written", hint="check the permissions of the home folder, or choose another --home"
+                )
+            if self._in_block:
+                raise StoreError("a writing block is open already in this thread", hint="use the writer that is open")
+            db.execute("BEGIN IMMEDIATE")
+            self._in_block = True
+            try:
+                writer = SqliteWriter(db, self.path, self._lookup, Index(db, self._known_words))
+                yield writer
+                writer.finish()
+                db.execute("COMMIT")
+            except BaseException:
+                # A failed COMMIT, or an error that SQLite rolled back for itself, leaves no transaction to end. Words that this
+                # transaction added are gone from the table, so the memory of them goes too.
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                self._known_words.clear()
+                self._keys.clear()
+                raise
+            finally:
+                self._in_block = False
+
+    def close(self) -> None:
+        """See the contract."""
+        with self._turn, self._pool:
+            self._closed = True
+            for db, _ in self._readers:
+                db.close()
+            self._readers.clear()
+            self.connection.close()
+
+    def _take(self) -> tuple[apsw.Connection, Lookup]:
+        with self._pool:
+            self._check_open()
+            if self._readers:
+                return self._readers.pop()
+        db = connect(self.path, create=False, synchronous=self._synchronous)
+        return db, Lookup(db, self.agent_id, self._keys)
+
+    def _give(self, db: apsw.Connection, lookup: Lookup) -> None:
+        with self._pool:
+            if not self._closed and len(self._readers) < limits.READERS:
+                self._readers.append((db, lookup))
+                return
+        db.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("this store is closed", hint="open it again")

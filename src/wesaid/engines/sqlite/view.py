@@ -1,0 +1,301 @@
+"""A consistent reading of one agent's database: sessions, windows, events, paths, sources. The index's side is in ``lookup``.
+
+Every method is one or two statements over an index; none walks all sessions unless it is asked for all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from wesaid.engines.sqlite.lookup import Lookup
+from wesaid.engines.sqlite.records import SHOWN, unpack_body, unpack_spans
+from wesaid.values import (
+    Clause,
+    Facts,
+    Filters,
+    Flag,
+    Found,
+    Match,
+    Scope,
+    SessionRow,
+    SourceState,
+    StaleWindow,
+    StoredEvent,
+    Term,
+    Tombstone,
+    WindowRow,
+)
+
+_FACTS = (
+    "s.key, s.session_id, s.dialect, s.kind, s.title, s.label, s.tool, s.project, s.created_at, s.updated_at, s.archived_at, s.spawned_by,"
+    " s.forked_from, s.extra"
+)
+_SESSION = (
+    f"SELECT {_FACTS}, s.token, s.message_count,"
+    " EXISTS (SELECT 1 FROM stale JOIN window w USING (window) WHERE w.session = s.token),"
+    " (SELECT min(path) FROM source_session p WHERE p.key = s.key),"
+    " EXISTS (SELECT 1 FROM source_session p JOIN source f USING (path) WHERE p.key = s.key AND f.missing)"
+    " FROM session s"
+)
+_EVENT = (
+    "SELECT e.place, w.session_id, p.spot, p.shown, e.id, e.type, e.timestamp, e.body, n.spans, n.redact, n.flags"
+    " FROM event e JOIN window w ON w.window = e.place >> 32 LEFT JOIN path p ON p.place = e.place LEFT JOIN entry n ON n.place = e.place"
+)
+_PATH = (
+    "SELECT e.place, w.session_id, p.spot, p.shown, e.id, e.type, e.timestamp, e.body, n.spans, n.redact, n.flags"
+    " FROM path p JOIN event e ON e.place = p.place JOIN window w ON w.window = e.place >> 32 LEFT JOIN entry n ON n.place = e.place"
+)
+_LOW = 0xFFFFFFFF  # the half of a place that is the seq, of a spot that is the position (see schema)
+
+
+class SqliteView:
+    """``engines.contract.View`` over one connection that has a read transaction open."""
+
+    def __init__(self, db: apsw.Connection, path: Path, lookup: Lookup) -> None:
+        self._db = db
+        self._path = path
+        self._lookup = lookup
+
+    # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
+    def session(self, key: str) -> SessionRow | None:
+        """See the contract."""
+        row = self._db.execute(f"{_SESSION} WHERE s.key = ?", (key,)).get
+        return _session(row) if row else None
+
+    def session_by_id(self, session_id: str) -> SessionRow | None:
+        """See the contract."""
+        row = self._db.execute(
+            f"{_SESSION} WHERE s.token IN (SELECT session FROM window WHERE session_id = ?) ORDER BY s.updated_at DESC, s.key LIMIT 1",
+            (session_id,),
+        ).get
+        return _session(row) if row else None
+
+    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
+        """See the contract."""
+        where, bindings = _within(scope)
+        rows = self._db.execute(
+            f"{_SESSION} {where} ORDER BY s.updated_at DESC, s.key LIMIT ? OFFSET ?", (*bindings, -1 if limit is None else limit, offset)
+        )
+        return [_session(row) for row in rows]
+
+    def count_sessions(self, scope: Scope) -> int:
+        """See the contract."""
+        where, bindings = _within(scope)
+        return int(self._db.execute(f"SELECT count(*) FROM session s {where}", bindings).get)
+
+    def children(self, key: str) -> list[str]:
+        """See the contract."""
+        return [row[0] for row in self._db.execute("SELECT key FROM session WHERE spawned_by = ? ORDER BY key", (key,))]
+
+    def windows(self, key: str) -> list[WindowRow]:
+        """See the contract."""
+        rows = self._db.execute(
+            "SELECT w.window, w.session_id, w.ordinal, w.reason, w.findable, w.next_seq, w.path_length, w.cursor FROM window w"
+            " JOIN session s ON s.token = w.session WHERE s.key = ? ORDER BY w.ordinal, w.window",
+            (key,),
+        )
+        return [
+            WindowRow(
+                window=window,
+                session_id=session_id,
+                ordinal=ordinal,
+                reason=reason,
+                findable=bool(findable),
+                events=events,
+                path=length,
+                leaf=json.loads(cursor).get("leaf") if cursor else None,
+            )
+            for window, session_id, ordinal, reason, findable, events, length, cursor in rows
+        ]
+
+    def tombstone(self, key: str) -> Tombstone | None:
+        """See the contract."""
+        row = self._db.execute("SELECT deleted_at, erased_at FROM tombstone WHERE key = ?", (key,)).get
+        if row is None:
+            return None
+        ids = tuple(r[0] for r in self._db.execute("SELECT session_id FROM tombstone_window WHERE key = ? ORDER BY session_id", (key,)))
+        return Tombstone(key=key, session_ids=ids, deleted_at=row[0], erased_at=row[1])
+
+    def tombstone_by_id(self, session_id: str) -> Tombstone | None:
+        """See the contract."""
+        key = self._db.execute("SELECT key FROM tombstone_window WHERE session_id = ?", (session_id,)).get
+        return self.tombstone(key) if key else None
+
+    # ── events ───────────────────────────────────────────────────────────────────────────────────────────────────
+    def events(self, window: int, *, after_seq: int = -1, limit: int) -> list[StoredEvent]:
+        """See the contract."""
+        rows = self._db.execute(
+            f"{_EVENT} WHERE e.place > ? AND e.place < ? ORDER BY e.place LIMIT ?",
+            ((window << 32) + after_seq, (window + 1) << 32, limit),
+        )
+        return [_event(row) for row in rows]
+
+    def event(self, window: int, event_id: str) -> StoredEvent | None:
+        """See the contract."""
+        row = self._db.execute(
+            f"{_EVENT} WHERE e.id = ? AND e.place >= ? AND e.place < ? ORDER BY e.place DESC LIMIT 1",
+            (event_id, window << 32, (window + 1) << 32),
+        ).get
+        return _event(row) if row else None
+
+    def path(self, window: int, *, start: int, count: int, shown: bool = False) -> list[StoredEvent]:
+        """See the contract."""
+        first = max(start, 0)
+        rows = self._db.execute(
+            f"{_PATH} WHERE p.spot >= ? AND p.spot < ? AND e.nav & ? = ? ORDER BY p.spot LIMIT ?",
+            ((window << 32) + first, (window + 1) << 32, *((SHOWN, SHOWN) if shown else (0, 0)), max(count, 0)),
+        )
+        return [_event(row) for row in rows]
+
+    def path_length(self, window: int) -> int:
+        """See the contract."""
+        return int(self._db.execute("SELECT path_length FROM window WHERE window = ?", (window,)).get or 0)
+
+    def shown(self, window: int) -> int:
+        """See the contract."""
+        last = "SELECT shown FROM path WHERE spot >= ? AND spot < ? ORDER BY spot DESC LIMIT 1"
+        return int(self._db.execute(last, (window << 32, (window + 1) << 32)).get or 0)
+
+    def shown_at(self, window: int, number: int) -> int | None:
+        """See the contract. The running count never falls, so that a position is found by halving."""
+        base, low, high = window << 32, 0, self.path_length(window)
+        if number < 0 or number >= self.shown(window):
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            if self._db.execute("SELECT shown FROM path WHERE spot = ?", (base + middle,)).get > number:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def locate(self, key: str, event_id: str, session_id: str | None = None) -> StoredEvent | None:
+        """See the contract."""
+        row = self._db.execute(
+            f"{_EVENT} JOIN session s ON s.token = w.session WHERE e.id = ?1 AND s.key = ?2 AND w.findable AND p.spot IS NOT NULL"
+            " AND (?3 IS NULL OR w.session_id = ?3) ORDER BY w.ordinal DESC, e.place DESC LIMIT 1",
+            (event_id, key, session_id),
+        ).get
+        return _event(row) if row else None
+
+    def known_ids(self, key: str, ids: Iterable[str]) -> set[str]:
+        """See the contract."""
+        wanted = json.dumps(list(ids))
+        rows = self._db.execute(
+            "SELECT DISTINCT e.id FROM json_each(?) j CROSS JOIN event e ON e.id = j.value JOIN window w ON w.window = e.place >> 32"
+            " JOIN session s ON s.token = w.session WHERE s.key = ?",
+            (wanted, key),
+        )
+        return {row[0] for row in rows}
+
+    # ── the index: see lookup ────────────────────────────────────────────────────────────────────────────────────
+    def frequency(self, term: Term, scope: Scope, *, bound: int) -> int:
+        """See the contract."""
+        return self._lookup.frequency(term, scope, bound)
+
+    def indexed(self, scope: Scope, *, bound: int) -> int:
+        """See the contract."""
+        return self._lookup.indexed(scope, bound)
+
+    def candidates(  # noqa: PLR0913 - the contract's
+        self, match: Match, scope: Scope, filters: Filters, *, limit: int, oldest_first: bool = False, beyond: int | None = None
+    ) -> Found:
+        """See the contract."""
+        return self._lookup.candidates(match, scope, filters, limit=limit, oldest_first=oldest_first, beyond=beyond)
+
+    def titles(self, clauses: Sequence[Clause], scope: Scope, *, limit: int) -> list[str]:
+        """See the contract."""
+        return self._lookup.titles(clauses, scope, limit)
+
+    def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
+        """See the contract."""
+        rows = self._db.execute(
+            "SELECT s.key, t.window, t.keep FROM stale t JOIN window w USING (window) JOIN session s ON s.token = w.session ORDER BY t.window"
+        )
+        found: list[StaleWindow] = []
+        for key, window, keep in rows:
+            if scope.allows(key):
+                found.append(StaleWindow(key=key, window=window, keep=keep))
+                if len(found) >= limit:
+                    break
+        return found
+
+    # ── sources and totals ───────────────────────────────────────────────────────────────────────────────────────
+    def source(self, path: str) -> SourceState | None:
+        """See the contract."""
+        row = self._db.execute("SELECT * FROM source WHERE path = ?", (path,)).get
+        return _source(row) if row else None
+
+    def sources(self) -> list[SourceState]:
+        """See the contract."""
+        return [_source(row) for row in self._db.execute("SELECT * FROM source ORDER BY path")]
+
+    def totals(self) -> Mapping[str, int]:
+        """See the contract."""
+        count = {
+            name: int(self._db.execute(f"SELECT count(*) FROM {table}").get)
+            for name, table in (("sessions", "session"), ("windows", "window"), ("stale", "stale"), ("tombstones", "tombstone"))
+        }
+        count["events"] = int(self._db.execute("SELECT coalesce(sum(next_seq), 0) FROM window").get)
+        count["messages"] = self._lookup.messages()
+        count["bytes"] = int(self._db.pragma("page_count") or 0) * int(self._db.pragma("page_size") or 0)
+        return count
+
+
+def _within(scope: Scope) -> tuple[str, tuple[str, ...]]:
+    if scope.keys is None:
+        return "", ()
+    return "WHERE s.key IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.keys)),)
+
+
+def _session(row: Sequence[Any]) -> SessionRow:
+    *facts, extra, token, messages, stale, path, missing = row
+    names = (
+        "key session_id dialect kind title label tool project created_at updated_at archived_at spawned_by forked_from".split()  # noqa: SIM905 - one line reads better
+    )
+    return SessionRow(
+        facts=Facts(**dict(zip(names, facts, strict=True)), extra=json.loads(extra)),
+        token=token,
+        message_count=messages,
+        stale=bool(stale),
+        source_path=path,
+        source_missing=bool(missing),
+    )
+
+
+def _event(row: Sequence[Any]) -> StoredEvent:
+    place, session_id, spot, shown, identity, type_, timestamp, body, spans, redact, flags = row
+    return StoredEvent(
+        window=place >> 32,
+        session_id=session_id,
+        seq=place & _LOW,
+        position=None if spot is None else spot & _LOW,
+        shown=shown or 0,
+        id=identity,
+        type=type_,
+        timestamp=timestamp,
+        body=unpack_body(body),
+        spans=unpack_spans(spans),
+        redact_version=redact,
+        flags=Flag(flags or 0),
+    )
+
+
+def _source(row: Sequence[Any]) -> SourceState:
+    path, tool, size, mtime_ns, offset, head_digest, state, keys, missing = row
+    return SourceState(
+        path=path,
+        tool=tool,
+        size=size,
+        mtime_ns=mtime_ns,
+        offset=offset,
+        head_digest=head_digest,
+        state=json.loads(state),
+        keys=tuple(json.loads(keys)),
+        missing=bool(missing),
+    )

@@ -1,0 +1,250 @@
+"""One writing transaction: sessions, windows, events, with path and index rows of the same moment.
+
+The branch decides (``rules.branch``), this file only carries out its steps. Work is bounded by what a step touches: an append that extends the
+branch writes one event, one path row, one index row; a rewind drops what it abandons, or hides it when that is much.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+
+from wesaid import keys
+from wesaid.engines.sqlite.connection import fetch
+from wesaid.engines.sqlite.index import Index
+from wesaid.engines.sqlite.lookup import Lookup
+from wesaid.engines.sqlite.placing import Placing, WindowState
+from wesaid.engines.sqlite.records import SHOWN, pack_body, pack_nav, unpack_body
+from wesaid.engines.sqlite.view import SqliteView
+from wesaid.errors import ConflictError, InputError, NotFoundError
+from wesaid.rules import branch, fold
+from wesaid.values import Facts, Placed, Prepared, SessionRow, SourceState, StoredEvent, Tombstone, WindowSpec
+
+_NEVER_USED = 1 << 31  # windows are numbered below this, so that a place fits 63 bits
+
+
+class SqliteWriter(SqliteView):
+    """``engines.contract.Writer`` inside ``BEGIN IMMEDIATE``; the store commits or rolls back."""
+
+    def __init__(self, db: apsw.Connection, path: Path, lookup: Lookup, index: Index) -> None:
+        super().__init__(db, path, lookup)
+        self._index = index
+        self._placing = Placing(db, index)
+
+    def finish(self) -> None:
+        """The end of the transaction, before its commit."""
+        self._placing.save()
+        self._index.finish()
+
+    # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
+    def create(self, facts: Facts) -> SessionRow:
+        """See the contract."""
+        if keys.is_incognito(facts.key):
+            raise InputError("incognito sessions are never stored", hint="take a key without `incognito-`", details={"field": "sessionKey"})
+        if self._db.execute("SELECT 1 FROM session WHERE key = ?", (facts.key,)).get:
+            raise ConflictError(f"session {facts.key} exists already", details={"sessionKey": facts.key})
+        self.lift(facts.key)
+        self._db.execute(
+            "INSERT INTO session (key, session_id, dialect, kind, title, label, tool, project, created_at, updated_at, archived_at, spawned_by,"
+            " forked_from, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            _columns(facts),
+        )
+        token = self._db.last_insert_rowid()
+        self._title(token, facts)
+        self._window(token, WindowSpec(session_id=facts.session_id, created_at=facts.created_at))
+        return self._row(facts.key)
+
+    def patch(self, key: str, facts: Facts) -> SessionRow:
+        """See the contract."""
+        before = self._row(key)
+        if before.facts.spawned_by is not None and facts.spawned_by != before.facts.spawned_by:
+            raise ConflictError(
+                f"session {key} was spawned by another session",
+                hint="lineage is set once, when a session is created",
+                details={"field": "spawnedBy"},
+            )
+        if facts == before.facts:
+            return before
+        self._db.execute(
+            "UPDATE session SET key = ?, session_id = ?, dialect = ?, kind = ?, title = ?, label = ?, tool = ?, project = ?, created_at = ?,"
+            " updated_at = ?, archived_at = ?, spawned_by = ?, forked_from = ?, extra = ? WHERE token = ?",
+            (key, *_columns(facts)[1:], before.token),
+        )
+        if (facts.title, facts.label) != (before.facts.title, before.facts.label):
+            self._db.execute("DELETE FROM titles WHERE rowid = ?", (before.token,))
+            self._title(before.token, facts)
+        return self._row(key)
+
+    def delete(self, key: str, now: int) -> Tombstone:
+        """See the contract."""
+        row = self._row(key)
+        windows = self.windows(key)
+        for window in windows:
+            self._placing.forget(window.window)
+            low, high = window.window << 32, (window.window + 1) << 32
+            rids = fetch(self._db, "SELECT rid FROM entry WHERE place >= ? AND place < ?", (low, high))
+            self._index.drop([rid for (rid,) in rids])
+            self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
+            self._db.execute("DELETE FROM event WHERE place >= ? AND place < ?", (low, high))
+            self._db.execute("DELETE FROM stale WHERE window = ?", (window.window,))
+        self._db.execute("DELETE FROM window WHERE session = ?", (row.token,))
+        self._db.execute("DELETE FROM titles WHERE rowid = ?", (row.token,))
+        self._db.execute("DELETE FROM source_session WHERE key = ?", (key,))
+        self._db.execute("DELETE FROM session WHERE token = ?", (row.token,))
+        self._db.execute("INSERT INTO tombstone (key, deleted_at) VALUES (?, ?)", (key, now))
+        names = sorted({window.session_id for window in windows} | {row.facts.session_id})
+        self._db.executemany(
+            "INSERT OR REPLACE INTO tombstone_window (session_id, key) VALUES (?, ?)", [(session_id, key) for session_id in names]
+        )
+        return Tombstone(key=key, session_ids=tuple(names), deleted_at=now)
+
+    def lift(self, key: str) -> None:
+        """See the contract."""
+        self._db.execute("DELETE FROM tombstone WHERE key = ?", (key,))
+        self._db.execute("DELETE FROM tombstone_window WHERE key = ?", (key,))
+
+    # ── events ───────────────────────────────────────────────────────────────────────────────────────────────────
+    def append(self, key: str, prepared: Sequence[Prepared], *, window: WindowSpec | None = None) -> list[Placed]:
+        """See the contract."""
+        found = self._db.execute("SELECT token FROM session WHERE key = ?", (key,)).get
+        if found is None:
+            raise NotFoundError(f"there is no session {key}", hint="`wesaid sessions` lists them", details={"sessionKey": key})
+        state = self._placing.window(self._number(int(found), window))
+        placed = [self._one(state, each) for each in prepared]
+        latest = max((each.event.timestamp for each in prepared), default=0)
+        self._db.execute(
+            "UPDATE session SET message_count = message_count + ?, updated_at = max(updated_at, ?) WHERE token = ?",
+            (state.take_messages(), latest, found),
+        )
+        return placed
+
+    def _one(self, state: WindowState, prepared: Prepared) -> Placed:
+        event = prepared.event
+        nav = event.nav
+        if nav.id is not None and self._has(state.window, nav.id, prepared.body):
+            return Placed(id=nav.id, timestamp=event.timestamp, indexed=False, duplicate=True)
+        step = branch.advance(state.cursor, nav, lambda name: self._placing.known(state.window, name))
+        place = (state.window << 32) + state.next_seq
+        self._db.execute(
+            "INSERT INTO event (place, id, type, nav, parent, target, append_parent, timestamp, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                place,
+                nav.id,
+                event.type,
+                pack_nav(nav) | (SHOWN if prepared.shown else 0),
+                nav.parent,
+                nav.target,
+                nav.append_parent,
+                event.timestamp,
+                pack_body(prepared.body),
+            ),
+        )
+        state.next_seq += 1
+        indexed = self._placing.carry_out(state, step, place, prepared)
+        return Placed(id=nav.id, timestamp=event.timestamp, indexed=indexed)
+
+    def _has(self, window: int, name: str, body: bytes) -> bool:
+        stored = self._db.execute(
+            "SELECT body FROM event WHERE id = ? AND place >= ? AND place < ? ORDER BY place DESC LIMIT 1",
+            (name, window << 32, (window + 1) << 32),
+        ).get
+        return stored is not None and unpack_body(stored) == body
+
+    # ── rebuilding ───────────────────────────────────────────────────────────────────────────────────────────────
+    def rebuild(self, window: int) -> None:
+        """See the contract."""
+        self._placing.resolve(self._placing.window(window))
+
+    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:
+        """See the contract."""
+        keep = self._db.execute("SELECT keep FROM stale WHERE window = ?", (window,)).get
+        if keep is None:
+            return []
+        return [event for event in self.path(window, start=int(keep), count=limit) if event.redact_version is None]
+
+    def index(self, window: int, prepared: Sequence[tuple[int, Prepared]]) -> None:
+        """See the contract."""
+        state = self._placing.window(window)
+        self._placing.complete(state, dict(prepared))
+        self._db.execute("UPDATE session SET message_count = message_count + ? WHERE token = ?", (state.take_messages(), state.session))
+
+    # ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def note_source(self, state: SourceState) -> None:
+        """See the contract."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO source (path, tool, size, mtime_ns, offset, head_digest, state, keys, missing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                state.path,
+                state.tool,
+                state.size,
+                state.mtime_ns,
+                state.offset,
+                state.head_digest,
+                json.dumps(dict(state.state)),
+                json.dumps(list(state.keys)),
+                int(state.missing),
+            ),
+        )
+        self._db.executemany("INSERT OR IGNORE INTO source_session (key, path) VALUES (?, ?)", [(key, state.path) for key in state.keys])
+
+    # ── helpers ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def _row(self, key: str) -> SessionRow:
+        row = self.session(key)
+        if row is None:
+            raise NotFoundError(f"there is no session {key}", hint="`wesaid sessions` lists them", details={"sessionKey": key})
+        return row
+
+    def _title(self, token: int, facts: Facts) -> None:
+        words = fold.fold(" \n ".join(text for text in (facts.title, facts.label) if text)).text
+        if words:
+            self._db.execute("INSERT INTO titles (rowid, text) VALUES (?, ?)", (token, words))
+
+    def _number(self, session: int, spec: WindowSpec | None) -> int:
+        """The window to write to: the current one, or the one of a session id, made when absent."""
+        if spec is None:
+            return int(
+                self._db.execute("SELECT window FROM window WHERE session = ? ORDER BY ordinal DESC, window DESC LIMIT 1", (session,)).get
+            )
+        found = self._db.execute("SELECT window, next_seq FROM window WHERE session = ? AND session_id = ?", (session, spec.session_id)).get
+        if found is None:
+            return self._window(session, spec)
+        window, events = found
+        if not events:  # made by `create`, before its importer said what it is
+            self._db.execute(
+                "UPDATE window SET ordinal = ?, reason = ?, findable = ? WHERE window = ?",
+                (spec.ordinal, spec.reason, int(spec.findable), window),
+            )
+            self._placing.forget(window)
+        return int(window)
+
+    def _window(self, session: int, spec: WindowSpec) -> int:
+        self._db.execute(
+            "INSERT INTO window (session, session_id, ordinal, reason, created_at, findable, cursor) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (session, spec.session_id, spec.ordinal, spec.reason, spec.created_at, int(spec.findable), branch.START.to_json()),
+        )
+        window = self._db.last_insert_rowid()
+        if window >= _NEVER_USED:
+            raise ConflictError("this database has used up its window numbers", hint="import its sources into a new --home")
+        return window
+
+
+def _columns(facts: Facts) -> tuple[str | int | None, ...]:
+    return (
+        facts.key,
+        facts.session_id,
+        facts.dialect,
+        facts.kind,
+        facts.title,
+        facts.label,
+        facts.tool,
+        facts.project,
+        facts.created_at,
+        facts.updated_at,
+        facts.archived_at,
+        facts.spawned_by,
+        facts.forked_from,
+        json.dumps(dict(facts.extra)),
+    )
