@@ -21,6 +21,7 @@ EXCLUDED_KEYS_MAX: Final = 200
 # ── what an answer may be (contract) ─────────────────────────────────────────────────────────────────────────────
 SNIPPET_CODE_POINTS: Final = 300
 RESPONSE_BYTES: Final = 32 * 1024  # of UTF-8, the whole JSON object
+RESPONSE_OVERHEAD_BYTES: Final = 2048  # of the response: tier, flags, diagnostics with 64 ignored words
 RESULTS_PER_SESSION: Final = 3  # by relevance, unless a session is named
 MESSAGE_FULL_BYTES: Final = 16 * 1024  # one message of `detail: full`; half the response, so that another still fits
 HISTORY_DEFAULT: Final = 200  # OpenClaw's chat.history default
@@ -47,15 +48,32 @@ FOLD_TABLE_ENTRIES: Final = 65_536  # code points whose folding is remembered, a
 
 # ── the search core ──────────────────────────────────────────────────────────────────────────────────────────────
 CANDIDATES: Final = 500  # features of 500 rows cost about 3 ms whatever the word (design.md, measured)
+INDEXED_COUNT_ROWS: Final = 10_000_000  # of a narrow scope; a sum of counters, so the bound is for the type, not for time
+SCORE_DECIMALS: Final = 4  # scores are for comparing within one answer; more digits would tell the corpus apart
 FREQUENCY_COUNT_ROWS: Final = 20_000  # counting further changes no weight that matters; 2–3 ms, then cached
 COMMON_WORD_ROWS: Final = 5_000  # a phrase without a word rarer than this is verified on candidates, not walked
 SOME_GENERATORS: Final = 4  # how many of the rarest words may bring candidates in tier `some`
 SCOPE_TOKENS: Final = 300  # more keys than this are joined, not AND-ed into the MATCH (design.md, measured)
-PREFIX_MIN_CHARS: Final = 1
+STALE_WINDOWS_A_SEARCH: Final = 1000  # stale windows that one search looks at; the next one sees the rest
+SUBTREE_SESSIONS_MAX: Final = 10_000  # spawned sessions followed for one caller
+ECHO_MESSAGES: Final = 20  # a session with more messages than this has surely said more than one question
+
+# ── ranking (docs/decisions/0007-tiers-and-ranking.md; measured on LoCoMo, which ships nowhere) ──────────────────────
+RANK_SATURATION: Final = 1.2  # BM25's k1: the second occurrence of a word says less than the first
+RANK_LENGTH: Final = 0.5  # BM25's b, below the usual .75: a long answer is not a worse one
+RANK_NEAR: Final = 0.3  # share of a message's score for words next to each other
+RANK_SESSION: Final = 0.6  # share of the question's weight for all of it being said somewhere in the session
+RANK_RECENT: Final = 0.03  # share for a message of this moment: decides between equals only
+RANK_RECENT_HALF_LIFE_DAYS: Final = 90.0
+RANK_AUTOMATION: Final = 0.15  # share taken from heartbeats and cron prompts: more than recency could give back
+RANK_SUBAGENT: Final = 0.08  # share taken from subagents, for the same reason
+DAY_MS: Final = 86_400_000
 
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 TEXT_BYTES: Final = 8 * 1024 * 1024  # one appended message; real lines reach 5 MB with an image inside
 APPEND_MANY_MAX: Final = 10_000
+TIMESTAMP_MS_MAX: Final = 253_402_300_799_999  # the end of the year 9999, the last that ISO 8601 and datetime can say
+ID_HEX_CHARS: Final = 32  # of a message id made from an idempotency key: 128 bits
 PATH_CUT_ROWS: Final = 512  # a rewind that drops more index rows than this hides them and leaves the rest to rebuild
 REBUILD_SLICE_ROWS: Final = 512  # messages prepared and written in one go, so that nobody waits long behind it
 COMPRESS_FROM_BYTES: Final = 512  # shorter records gain nothing
@@ -92,6 +110,7 @@ KNOWN_WORDS: Final = 200_000  # words this process has already put into the word
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
+CONFIG_BYTES: Final = 256 * 1024  # of config.toml; a larger file is not one that a person wrote
 
 # ── the command line ─────────────────────────────────────────────────────────────────────────────────────────────
 CLI_REBUILD_SECONDS: Final = 2.0  # contract: a command that leaves stale sessions goes on at most this long
@@ -99,3 +118,5 @@ CLI_WIDTH_MAX: Final = 110  # cells; prose in longer lines is hard to read, howe
 CLI_SOURCES_SHOWN: Final = 20  # an import of more sources shows its totals and what went wrong, not a line for each
 CLI_COMPLETION_KEYS: Final = 200  # session keys offered to a shell; a longer list helps nobody and must not be waited for
 SECONDS_MS: Final = 1000
+MINUTE_MS: Final = 60_000
+MILLISECOND_NS: Final = 1_000_000

@@ -54,6 +54,9 @@ class View(Protocol):
     def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
         """Sessions in scope, latest ``updated_at`` first, ties by key."""
 
+    def sessions_with(self, event_id: str) -> list[SessionRow]:
+        """Sessions one of whose windows has an event of this id, latest first; a handful at most."""
+
     def count_sessions(self, scope: Scope) -> int:
         """How many sessions are in scope; cheap."""
 
@@ -118,6 +121,9 @@ class View(Protocol):
     def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
         """Windows in scope whose index is incomplete. Work is bounded by how many are stale, never by how many exist."""
 
+    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:
+        """The next at most ``limit`` visible events of a stale window without an index row, from ``keep`` on; empty when none is left."""
+
     # sources, totals
     def source(self, path: str) -> SourceState | None:
         """How far a transcript file was read."""
@@ -147,9 +153,6 @@ class Writer(View, Protocol):
 
         After ``rebuild`` of a healthy window everything is as before and it is stale from its end, that is: one ``index`` step ends it.
         """
-
-    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:
-        """The next at most ``limit`` visible events of a stale window without an index row, from ``keep`` on; empty when none is left."""
 
     def index(self, window: int, prepared: Sequence[tuple[int, Prepared]]) -> None:
         """Index rows for visible events, given as (seq, event) for everything that ``unindexed`` returned, searchable or not.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import RLock
 
 from wesaid import keys
 from wesaid.engines.memory.state import State
@@ -23,7 +23,8 @@ class MemoryStore:
     def __init__(self, agent_id: str) -> None:
         self.agent_id = agent_id
         self._state = State()
-        self._lock = Lock()
+        self._turn = RLock()
+        self._open = False
         self._closed = False
 
     @contextmanager
@@ -39,13 +40,17 @@ class MemoryStore:
     @contextmanager
     def writing(self) -> Iterator[MemoryWriter]:
         """A copy to work on, kept when the block ends well and dropped when it raises."""
-        self._check()
-        with self._lock:
+        with self._turn:
+            self._check()
+            if self._open:
+                raise StoreError("a writing block is open already in this thread", hint="use the writer that is open")
             draft = self._state.copy()
             writer = MemoryWriter(self.agent_id, draft)
+            self._open = True
             try:
                 yield writer
             finally:
+                self._open = False
                 writer.end()
             self._state = draft
 

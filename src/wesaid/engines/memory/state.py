@@ -6,8 +6,9 @@ only added or replaced whole, so a copy of the lists is a snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from wesaid import limits
 from wesaid.rules import branch
@@ -63,6 +64,7 @@ class State:
     sessions: dict[str, Session] = field(default_factory=dict)
     tombstones: dict[str, Tombstone] = field(default_factory=dict)
     sources: dict[str, SourceState] = field(default_factory=dict)
+    origins: set[tuple[str, str]] = field(default_factory=set)  # key and path: which session came from which source
     taken: set[int] = field(default_factory=set)
     tokens: int = 0
     windows: int = 0
@@ -73,7 +75,7 @@ class State:
             key: Session(session.token, session.facts, [Window(w.number, w.spec, list(w.rows)) for w in session.windows])
             for key, session in self.sessions.items()
         }
-        return State(sessions, dict(self.tombstones), dict(self.sources), set(self.taken), self.tokens, self.windows)
+        return State(sessions, dict(self.tombstones), dict(self.sources), set(self.origins), set(self.taken), self.tokens, self.windows)
 
     def window(self, number: int) -> Window | None:
         """The window of a number, of whatever session."""
@@ -111,24 +113,40 @@ def entries(window: Window) -> list[Entry]:
 
 
 def _is_copy(entry: Entry, among: Sequence[Entry]) -> bool:
-    """Whether a delivery mirror repeats a reply near it on the path, before or after (races reorder the two)."""
+    """Whether a delivery mirror repeats a reply near it on the path, before or after (races reorder the two), or an earlier mirror."""
     return Flag.MIRROR in entry.flags and any(
         other.said.role == "assistant"
-        and Flag.MIRROR not in other.flags
+        and (Flag.MIRROR not in other.flags or other.position < entry.position)
         and other.said.digest == entry.said.digest
         and abs(other.position - entry.position) <= limits.MIRROR_LOOK_BACK
         for other in among
     )
 
 
-def stored(window: Window, row: Row, positions: Mapping[int, int], index: Mapping[int, Entry]) -> StoredEvent:
-    """A row as it is read back; ``positions`` and ``index`` are by seq."""
-    entry = index.get(row.seq)
+def stored_rows(window: Window) -> list[StoredEvent]:
+    """All rows of a window as they are read back, in order of seq."""
+    path = visible(window)
+    positions = {row.seq: position for position, row in enumerate(path)}
+    counts = accumulate(int(row.prepared.shown) for row in path)
+    shown = {row.seq: count for row, count in zip(path, counts, strict=True)}
+    index = {entry.row.seq: entry for entry in entries(window)}
+    return [_stored(window, row, (positions.get(row.seq), shown.get(row.seq, 0)), index.get(row.seq)) for row in window.rows]
+
+
+def stored_path(window: Window) -> list[StoredEvent]:
+    """The visible rows of a window as they are read back, by position."""
+    rows = stored_rows(window)
+    return [rows[row.seq] for row in visible(window)]
+
+
+def _stored(window: Window, row: Row, place: tuple[int | None, int], entry: Entry | None) -> StoredEvent:
+    """A row as it is read back; ``place`` is its position and how many rows history shows up to it."""
     return StoredEvent(
         window=window.number,
         session_id=window.spec.session_id,
         seq=row.seq,
-        position=positions.get(row.seq),
+        position=place[0],
+        shown=place[1],
         id=row.id,
         type=row.prepared.event.type,
         timestamp=row.prepared.event.timestamp,
@@ -137,16 +155,3 @@ def stored(window: Window, row: Row, positions: Mapping[int, int], index: Mappin
         redact_version=entry.said.redact_version if entry else None,
         flags=entry.flags if entry else Flag.NONE,
     )
-
-
-def stored_rows(window: Window) -> list[StoredEvent]:
-    """All rows of a window as they are read back, in order of seq."""
-    positions = {row.seq: position for position, row in enumerate(visible(window))}
-    index = {entry.row.seq: entry for entry in entries(window)}
-    return [stored(window, row, positions, index) for row in window.rows]
-
-
-def stored_path(window: Window) -> list[StoredEvent]:
-    """The visible rows of a window as they are read back, by position."""
-    rows = stored_rows(window)
-    return [rows[row.seq] for row in visible(window)]

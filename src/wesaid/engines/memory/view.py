@@ -96,15 +96,27 @@ class MemoryView:
         same = [] if found is None else [e for e in stored_rows(found) if e.id == event_id]
         return same[-1] if same else None
 
-    def path(self, window: int, *, start: int, count: int) -> list[StoredEvent]:
-        """Rows of the visible path by position."""
+    def path(self, window: int, *, start: int, count: int, shown: bool = False) -> list[StoredEvent]:
+        """Rows of the visible path by position, all or only those that history shows."""
         found = self._state.window(window)
-        return [] if found is None else stored_path(found)[start : start + count]
+        rows = [] if found is None else stored_path(found)[max(start, 0) :]
+        if shown and found is not None:
+            rows = [event for event in rows if found.rows[event.seq].prepared.shown]
+        return rows[: max(count, 0)]
 
     def path_length(self, window: int) -> int:
         """Number of positions of the visible path."""
         found = self._state.window(window)
         return 0 if found is None else len(visible(found))
+
+    def shown(self, window: int) -> int:
+        """How many rows of the visible path history shows."""
+        return len(self._shown_positions(window))
+
+    def shown_at(self, window: int, number: int) -> int | None:
+        """The position of the ``number``-th shown row."""
+        positions = self._shown_positions(window)
+        return positions[number] if 0 <= number < len(positions) else None
 
     def locate(self, key: str, event_id: str, session_id: str | None = None) -> StoredEvent | None:
         """The visible row with this id in the newest window that has one."""
@@ -186,8 +198,12 @@ class MemoryView:
     def _index(self, scope: Scope) -> Iterator[tuple[Session, Window, Entry]]:
         return ((s, w, e) for s in self._inside(scope) for w in s.windows for e in entries(w))
 
+    def _shown_positions(self, window: int) -> list[int]:
+        found = self._state.window(window)
+        return [] if found is None else [at for at, row in enumerate(visible(found)) if row.prepared.shown]
+
     def _row(self, session: Session) -> SessionRow:
-        sources = [source for source in self.sources() if session.facts.key in source.keys]
+        sources = [source for source in self.sources() if (session.facts.key, source.path) in self._state.origins]
         return SessionRow(
             facts=session.facts,
             token=session.token,

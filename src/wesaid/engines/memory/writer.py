@@ -46,15 +46,11 @@ class MemoryWriter(MemoryView):
                 target.rows.append(Row(len(target.rows), self._state.claim(item.event.timestamp) if item.said else -1, item))
                 if item.event.nav.id is not None:
                     have.add((item.event.nav.id, item.body))
+        latest = max((item.event.timestamp for item in prepared), default=0)
+        session.facts = replace(session.facts, updated_at=max(session.facts.updated_at, latest))
         found = {entry.row.seq for entry in entries(target)}
-        known = {entry.row.id for entry in entries(target)}
         return [
-            Placed(
-                id=item.event.nav.id,
-                timestamp=item.event.timestamp,
-                indexed=item.event.nav.id in known if duplicate else seq in found,
-                duplicate=duplicate,
-            )
+            Placed(id=item.event.nav.id, timestamp=item.event.timestamp, indexed=not duplicate and seq in found, duplicate=duplicate)
             for item, duplicate, seq in placed
         ]
 
@@ -70,11 +66,12 @@ class MemoryWriter(MemoryView):
         target = self._state.window(window)
         if target is None:
             return
-        path = visible(target)
-        for position, item in prepared:
-            old = path[position]
-            rowid = self._state.claim(item.event.timestamp) if item.said and old.rowid < 0 else old.rowid
-            target.rows[old.seq] = Row(old.seq, rowid, replace(old.prepared, said=item.said))
+        path = {row.seq for row in visible(target)}
+        for seq, item in prepared:
+            if seq in path:
+                old = target.rows[seq]
+                rowid = self._state.claim(item.event.timestamp) if item.said and old.rowid < 0 else old.rowid
+                target.rows[seq] = Row(seq, rowid, replace(old.prepared, said=item.said))
 
     def patch(self, key: str, facts: Facts) -> SessionRow:
         """Replace a session's facts; its key, its newest session id and a lineage once set stay."""
@@ -94,6 +91,7 @@ class MemoryWriter(MemoryView):
         session = self._session(key)
         tombstone = Tombstone(key=key, session_ids=tuple(sorted(w.spec.session_id for w in session.windows)), deleted_at=now)
         self._state.taken -= {row.rowid for w in session.windows for row in w.rows}
+        self._state.origins = {origin for origin in self._state.origins if origin[0] != key}
         del self._state.sessions[key]
         self._state.tombstones[key] = tombstone
         return tombstone
@@ -105,6 +103,7 @@ class MemoryWriter(MemoryView):
     def note_source(self, state: SourceState) -> None:
         """Remember how far a file was read."""
         self._state.sources[state.path] = state
+        self._state.origins |= {(key, state.path) for key in state.keys}
 
     def _session(self, key: str) -> Session:
         session = self._state.sessions.get(key)
@@ -113,13 +112,17 @@ class MemoryWriter(MemoryView):
         return session
 
     def _open(self, session: Session, spec: WindowSpec) -> Window:
-        """The session's window of this id, made when absent; the last by ordinal is current."""
+        """The session's window of this id, made when absent; the last by ordinal is current.
+
+        A window that is still empty takes the spec: ``create`` made it before anyone said which generation it is.
+        """
         window = next((w for w in session.windows if w.spec.session_id == spec.session_id), None)
         if window is None:
             self._state.windows += 1
             window = Window(self._state.windows, spec)
             session.windows.append(window)
-        window.spec = spec
+        if not window.rows:
+            window.spec = spec
         session.windows.sort(key=lambda w: (w.spec.ordinal, w.number))
         session.facts = replace(session.facts, session_id=session.windows[-1].spec.session_id)
         return window

@@ -1,6 +1,6 @@
 """Carrying out the steps of ``rules.branch`` on stored paths and index rows.
 
-A window's state is read once a transaction and written once, at its end. Invariants: path rows are always the visible path; an index row off
+A window's state is read once a transaction and written back at the end of each call. Invariants: path rows are always the visible path; an index row off
 the path exists only in a stale window whose ``purge`` says from where to look for it.
 """
 
@@ -64,13 +64,12 @@ class Placing:
         """Drop what is remembered of a window that is deleted or changed behind this file's back."""
         self._windows.pop(window, None)
 
-    def save(self) -> None:
-        """Write every window's state back."""
-        for state in self._windows.values():
-            self._db.execute(
-                "UPDATE window SET next_seq = ?, path_length = ?, cursor = ? WHERE window = ?",
-                (state.next_seq, state.path_length, state.cursor.to_json(), state.window),
-            )
+    def save(self, state: WindowState) -> None:
+        """Write a window's state back."""
+        self._db.execute(
+            "UPDATE window SET next_seq = ?, path_length = ?, cursor = ? WHERE window = ?",
+            (state.next_seq, state.path_length, state.cursor.to_json(), state.window),
+        )
 
     def known(self, window: int, name: str) -> Known | None:
         """``branch.Lookup``: the newest event of a window with this id that stands in the tree."""

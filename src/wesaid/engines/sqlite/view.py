@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from wesaid import limits
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.records import SHOWN, unpack_body, unpack_spans
 from wesaid.values import (
@@ -80,6 +81,15 @@ class SqliteView:
         where, bindings = _within(scope)
         rows = self._db.execute(
             f"{_SESSION} {where} ORDER BY s.updated_at DESC, s.key LIMIT ? OFFSET ?", (*bindings, -1 if limit is None else limit, offset)
+        )
+        return [_session(row) for row in rows]
+
+    def sessions_with(self, event_id: str) -> list[SessionRow]:
+        """See the contract."""
+        rows = self._db.execute(
+            f"{_SESSION} WHERE s.token IN (SELECT w.session FROM event e JOIN window w ON w.window = e.place >> 32 WHERE e.id = ?)"
+            " ORDER BY s.updated_at DESC, s.key LIMIT ?",
+            (event_id, limits.RESULTS_MAX),
         )
         return [_session(row) for row in rows]
 
@@ -224,6 +234,13 @@ class SqliteView:
                 if len(found) >= limit:
                     break
         return found
+
+    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:
+        """See the contract."""
+        keep = self._db.execute("SELECT keep FROM stale WHERE window = ?", (window,)).get
+        if keep is None:
+            return []
+        return [event for event in self.path(window, start=int(keep), count=limit) if event.redact_version is None]
 
     # ── sources and totals ───────────────────────────────────────────────────────────────────────────────────────
     def source(self, path: str) -> SourceState | None:

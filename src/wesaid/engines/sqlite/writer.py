@@ -21,7 +21,7 @@ from wesaid.engines.sqlite.records import SHOWN, pack_body, pack_nav, unpack_bod
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import branch, fold
-from wesaid.values import Facts, Placed, Prepared, SessionRow, SourceState, StoredEvent, Tombstone, WindowSpec
+from wesaid.values import Facts, Placed, Prepared, SessionRow, SourceState, Tombstone, WindowSpec
 
 _NEVER_USED = 1 << 31  # windows are numbered below this, so that a place fits 63 bits
 
@@ -36,7 +36,6 @@ class SqliteWriter(SqliteView):
 
     def finish(self) -> None:
         """The end of the transaction, before its commit."""
-        self._placing.save()
         self._index.finish()
 
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -114,6 +113,7 @@ class SqliteWriter(SqliteView):
             raise NotFoundError(f"there is no session {key}", hint="`wesaid sessions` lists them", details={"sessionKey": key})
         state = self._placing.window(self._number(int(found), window))
         placed = [self._one(state, each) for each in prepared]
+        self._placing.save(state)
         latest = max((each.event.timestamp for each in prepared), default=0)
         self._db.execute(
             "UPDATE session SET message_count = message_count + ?, updated_at = max(updated_at, ?) WHERE token = ?",
@@ -156,20 +156,16 @@ class SqliteWriter(SqliteView):
     # ── rebuilding ───────────────────────────────────────────────────────────────────────────────────────────────
     def rebuild(self, window: int) -> None:
         """See the contract."""
-        self._placing.resolve(self._placing.window(window))
-
-    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:
-        """See the contract."""
-        keep = self._db.execute("SELECT keep FROM stale WHERE window = ?", (window,)).get
-        if keep is None:
-            return []
-        return [event for event in self.path(window, start=int(keep), count=limit) if event.redact_version is None]
+        state = self._placing.window(window)
+        self._placing.resolve(state)
+        self._placing.save(state)
+        self._count(state)
 
     def index(self, window: int, prepared: Sequence[tuple[int, Prepared]]) -> None:
         """See the contract."""
         state = self._placing.window(window)
         self._placing.complete(state, dict(prepared))
-        self._db.execute("UPDATE session SET message_count = message_count + ? WHERE token = ?", (state.take_messages(), state.session))
+        self._count(state)
 
     # ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────
     def note_source(self, state: SourceState) -> None:
@@ -189,6 +185,9 @@ class SqliteWriter(SqliteView):
             ),
         )
         self._db.executemany("INSERT OR IGNORE INTO source_session (key, path) VALUES (?, ?)", [(key, state.path) for key in state.keys])
+
+    def _count(self, state: WindowState) -> None:
+        self._db.execute("UPDATE session SET message_count = message_count + ? WHERE token = ?", (state.take_messages(), state.session))
 
     # ── helpers ──────────────────────────────────────────────────────────────────────────────────────────────────
     def _row(self, key: str) -> SessionRow:

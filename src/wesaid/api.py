@@ -1,0 +1,169 @@
+"""The Python face: a store, its sessions, and questions with a caller.
+
+.. code-block:: python
+
+    import wesaid
+
+    with wesaid.open() as store:
+        chat = store.session("agent:main:main", create=True)
+        chat.append("user", "we moved the ferry timetable to Postgres")
+        page = store.search("ferry timetable", caller=wesaid.OPERATOR)
+        around = store.history(page.hits[0].session_key, around=page.hits[0].message_id, caller=wesaid.OPERATOR)
+
+Every read names its caller: there is no default, so that nobody reads as the operator by forgetting (contract.md §3). Writes through a store are
+the host program's own, as the operator, unless a caller is given. Errors are those of ``wesaid.errors``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from wesaid import keys
+from wesaid.errors import InputError, NotFoundError
+from wesaid.service import addressing, exporting, history, importing, listing, methods, opening, reconciling, searching, writing
+from wesaid.service.import_account import Account
+from wesaid.service.listing import SessionsPage
+from wesaid.service.opening import Home
+from wesaid.service.writing import Appended
+from wesaid.values import OPERATOR, Caller, HistoryPage, Page, SessionRow, Tombstone
+
+
+class Session:
+    """One session of a store, as a thing to write to."""
+
+    def __init__(self, home: Home, key: str, caller: Caller) -> None:
+        self._home = home
+        self._caller = caller
+        self.key = key
+
+    def append(
+        self, role: Literal["user", "assistant"], text: str, *, timestamp: int | None = None, idempotency_key: str | None = None
+    ) -> Appended:
+        """Append one message; it is findable when this returns. ``timestamp`` in Unix milliseconds, now when absent."""
+        message: dict[str, Any] = {"role": role, "text": text}
+        if timestamp is not None:
+            message["timestamp"] = timestamp
+        if idempotency_key is not None:
+            message["idempotencyKey"] = idempotency_key
+        return writing.append(self._home, self._caller, self.key, [message])[0]
+
+    def append_many(self, messages: Iterable[Mapping[str, Any]]) -> list[Appended]:
+        """Append messages ``{"role", "text", "timestamp"?, "idempotencyKey"?}`` in one transaction: all of them or none."""
+        return writing.append(self._home, self._caller, self.key, list(messages))
+
+    def rewind(self, to: str) -> SessionRow:
+        """Make a message of the visible path the leaf; what came after it can no longer be found."""
+        return writing.rewind(self._home, self._caller, self.key, to)
+
+    def switch(self, to: str) -> SessionRow:
+        """Make any message of the session the leaf, also one of an abandoned branch."""
+        return writing.switch(self._home, self._caller, self.key, to)
+
+    def fork(self, at: str, *, new_key: str | None = None) -> Session:
+        """A new session that begins with this one's visible path up to a message."""
+        row = writing.fork(self._home, self._caller, self.key, at, new_key=new_key)
+        return Session(self._home, row.facts.key, self._caller)
+
+    def reset(self) -> SessionRow:
+        """Begin afresh; what was said before stays findable."""
+        return writing.reset(self._home, self._caller, self.key)
+
+    def patch(self, *, label: str | None = None, archived: bool | None = None) -> SessionRow:
+        """Change the label (``""`` removes it) or whether the session is archived."""
+        return writing.patch(self._home, self._caller, self.key, label=label, archived=archived)
+
+    def delete(self) -> Tombstone:
+        """Remove the session; unfindable and unreadable when this returns."""
+        return writing.delete(self._home, self._caller, self.key)
+
+    def info(self) -> SessionRow:
+        """Its facts and counts as stored."""
+        return addressing.visible_session(self._home, self._caller, self.key)
+
+
+class Store:
+    """All sessions of one home. Usable from several threads; a context manager that closes it."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    @property
+    def path(self) -> Path:
+        """The home's folder."""
+        return self._home.path
+
+    def session(self, key: str, *, create: bool = False, spawned_by: str | None = None, caller: Caller = OPERATOR) -> Session:
+        """A session by its full key. NotFoundError when it is absent and not to be created.
+
+        ``spawned_by`` sets the lineage at creation; one that contradicts what is stored is a ConflictError.
+        """
+        full = str(keys.parse(key))
+        try:
+            row = addressing.visible_session(self._home, caller, full)
+        except NotFoundError:
+            if not create:
+                raise
+            writing.create(self._home, caller, full, spawned_by=spawned_by)
+            return Session(self._home, full, caller)
+        if spawned_by is not None and row.facts.spawned_by != str(keys.parse(spawned_by)):
+            writing.append(self._home, caller, full, [], spawned_by=spawned_by)
+        return Session(self._home, full, caller)
+
+    def search(self, query: str, *, caller: Caller, **params: Any) -> Page:
+        """Search as ``sessions_search`` does (contract.md §2).
+
+        ``params`` are ``session_key``, ``limit``, ``role``, ``after``, ``before``, ``order``, ``tool``, ``project``, ``exclude_session_keys``,
+        ``context``, ``detail``, ``wait_ms``, ``time_zone``, ``agent_ids``.
+
+        An unknown or invalid parameter is an InputError that names it.
+        """
+        return searching.search(self._home, caller, methods.convert(methods.SearchParams, {"query": query, **_public(params)}))
+
+    def history(self, session_key: str, *, caller: Caller, around: str | None = None, **params: Any) -> HistoryPage:
+        """``sessions_history``: ``limit``, ``offset``, ``session_id``, ``include_tools``, ``messages_before``, ``messages_after``.
+
+        ``around`` is a message id. NotFoundError for a session or message that is not there, or that the caller may not see.
+        """
+        given = {"sessionKey": session_key, **_public(params)} | ({"messageId": around} if around is not None else {})
+        return history.history(self._home, caller, methods.convert(methods.HistoryParams, given))
+
+    def sessions(self, *, caller: Caller, **params: Any) -> SessionsPage:
+        """``sessions_list``, with its parameters in Python's spelling (``methods.ListParams``)."""
+        return listing.sessions(self._home, caller, methods.convert(methods.ListParams, _public(params)))
+
+    def export(self, session_key: str, *, caller: Caller, format: Literal["jsonl", "md"] = "jsonl") -> Iterator[str]:  # noqa: A002 - the contract's word
+        """A session's lines, redacted."""
+        return exporting.export(self._home, caller, session_key, format=format)
+
+    def import_paths(self, paths: Sequence[str | Path], *, tool: str | None = None, agent: str | None = None) -> Account:
+        """Import transcripts; the account says what became of every message."""
+        return importing.import_paths(self._home, [Path(path) for path in paths], tool=tool, agent=agent)
+
+    def reconcile(self, *, seconds: float) -> int:
+        """Rebuild what is stale for at most so long; how many windows still are."""
+        return reconciling.reconcile(self._home, seconds=seconds)
+
+    def close(self) -> None:
+        """Close the databases; further use raises StoreError."""
+        self._home.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def open(home: Path | str | None = None) -> Store:  # noqa: A001 - `wesaid.open()` is the contract's name
+    """Open the store of a home folder (``WESAID_HOME`` or the platform's when absent). Nothing is written before something is appended."""
+    return Store(opening.open_home(home))
+
+
+def _public(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Parameters that Python's callers may give: raw text is for the command line alone."""
+    if "reveal" in params:
+        raise InputError("unknown parameter 'reveal'", hint="raw text is shown by the command line only", details={"field": "reveal"})
+    return params

@@ -1,0 +1,157 @@
+"""What the importers know in common: the shape of a dialect, where tools keep their files, and whose a file is by its content.
+
+It refuses to open files and to know any one format's rules. Invariant: a guess is made from content; a path only rules out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from wesaid.importers.reading import Record
+from wesaid.values import Event, WindowSpec
+
+# Every name of contract.md §6; those without an importer yet are known, so that the answer can say so.
+TOOLS: Final = (
+    "openclaw", "claude-code", "codex", "gemini", "opencode", "pi", "hermes", "aider", "cursor", "copilot", "goose", "cline", "chatgpt", "claude-ai",
+    "messages",
+)  # fmt: skip
+
+MAIN: Final = ""  # the slot of a file's own conversation; others are named by subagent
+
+
+POSITION: Final = "position"  # in a view: the record has no id, its event was named by its position
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A transcript file, and where its conversation lands. ``path`` is absolute; ``missing``: named by the tool, but not there."""
+
+    path: str
+    tool: str
+    agent: str
+    key: str
+    session_id: str
+    window: WindowSpec | None = None  # None: the session's only one
+    spawned_by: str | None = None
+    forked_from: str | None = None
+    row: Mapping[str, Any] = field(default_factory=dict)  # what the tool's own list says of the session
+    siblings: Mapping[str, str] = field(default_factory=dict)  # file name -> key, to resolve a parent given as a path
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A file that is not imported, and why (one word, for the account)."""
+
+    path: str
+    tool: str | None
+    agent: str | None
+    reason: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Told:
+    """What a file said about one conversation so far; JSON both ways, so that a reading can go on tomorrow."""
+
+    key: str
+    session_id: str
+    spawned_by: str | None = None
+    forked_from: str | None = None
+    label: str | None = None
+    archived_at: int | None = None
+    title: str | None = None  # given by the person
+    better_title: str | None = None  # made by the tool for this conversation
+    summaries: dict[str, str] = field(default_factory=dict)  # id of a last message -> the tool's summary of the chat that ends there
+    project: str | None = None
+    created_at: int = 0
+    updated_at: int = 0
+    first_id: str | None = None  # of its first message: tells a fork, which begins with a copy
+    last_id: str | None = None  # of its last message in file order
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Reader(Protocol):
+    """Reads one file's records in order. ``told`` is by slot; a slot appears with its first record."""
+
+    told: dict[str, Told]
+
+    def read(self, record: Record) -> tuple[str, Event]:
+        """The slot of a record, and the record as an event."""
+
+    def state(self) -> Mapping[str, Any]:
+        """JSON-safe: what a reader needs to go on after the records read so far."""
+
+
+class Dialect(Protocol):
+    """A tool's record format."""
+
+    name: str
+
+    def source(self, path: str, head: Sequence[Record], agent: str) -> Source:
+        """Where a file lands that no list of its tool names: decided by its first records, else by its name."""
+
+    def reader(self, source: Source, state: Mapping[str, Any] | None, fallback_ms: int) -> Reader:
+        """A reader at the beginning of a file, or where ``state`` was taken; ``fallback_ms`` stands in when no record has a time."""
+
+    def view(self, record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """A record as an OpenClaw-shaped event, so that one rule says what of it can be searched; None for what is no event."""
+
+
+@dataclass(slots=True)
+class Clock:
+    """The time of a record that has none: that of the one before it, else the file's."""
+
+    now: int
+
+    def tick(self, found: int | None) -> int:
+        """The record's time."""
+        if found is not None:
+            self.now = found
+        return self.now
+
+
+def places(environ: Mapping[str, str], home: Path) -> list[tuple[str, Path]]:
+    """Where each tool keeps its transcripts on this machine: ``(tool, folder)``, whether or not the folder exists."""
+    state = environ.get("OPENCLAW_STATE_DIR", "").strip()
+    claude = environ.get("CLAUDE_CONFIG_DIR", "").strip()
+    openclaw = [Path(state)] if state else [home / name for name in (".openclaw", ".clawdbot", ".moltbot")]
+    claude_code = (Path(claude) if claude else home / ".claude") / "projects"
+    return [*(("openclaw", folder / "agents") for folder in openclaw), ("claude-code", claude_code)]
+
+
+def guess(records: Iterable[Record]) -> str | None:
+    """The format of a file's first records: a tool, ``stream-json`` or ``prompt-log`` (known, not transcripts), or None."""
+    for record in records:
+        if found := _of(record):
+            return found
+    return None
+
+
+def _of(record: Record) -> str | None:
+    kind = record.get("type")
+    if "display" in record and "pastedContents" in record:
+        return "prompt-log"
+    if not isinstance(kind, str) or "payload" in record:
+        return None
+    if "session_id" in record and "sessionId" not in record and "parentUuid" not in record and kind in _STREAM_TYPES:
+        return "stream-json"
+    message = record.get("message")
+    chat = isinstance(message, dict) and "role" in message
+    if kind in _CLAUDE_TYPES and not ("id" in record and "parentId" in record):
+        return "claude-code" if chat or not _CLAUDE_KEYS.isdisjoint(record) else None
+    header = kind == "session" and isinstance(record.get("id"), str)
+    entry = kind in _OPENCLAW_TYPES and not _OPENCLAW_KEYS.isdisjoint(record)
+    return "openclaw" if header or entry or (kind == "message" and chat) else None
+
+
+_STREAM_TYPES: Final = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event"})
+_CLAUDE_TYPES: Final = frozenset(
+    {"user", "assistant", "system", "summary", "attachment", "progress", "file-history-snapshot", "queue-operation", "custom-title", "ai-title"}
+    | {"permission-mode", "mode", "last-prompt", "agent-name", "worktree-state", "pr-link"}
+)
+_CLAUDE_KEYS: Final = frozenset({"parentUuid", "sessionId", "uuid", "leafUuid", "isSidechain", "messageId"})
+_OPENCLAW_TYPES: Final = frozenset({"model_change", "thinking_level_change", "compaction", "custom_message", "branch_summary", "session_info"})
+_OPENCLAW_KEYS: Final = frozenset({"id", "parentId", "timestamp"})

@@ -1,0 +1,416 @@
+"""The only file that opens other programs' files: bytes in, JSON records out, however damaged the file is.
+
+It refuses to know what a record means. Invariants: memory stays within a few lines (``limits.LINE_BYTES`` is the longest that is kept);
+work is linear in the bytes read; nothing raises on content, only on a file that cannot be read (``SourceError``); a record that comes
+out can be written as JSON and bound by SQLite: no lone surrogate is left in it, and its base64 payloads are replaced by size and digest.
+U+0000 stays in strings, since an event is kept as it was; whoever makes text or ids of it takes it out.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from wesaid import limits
+from wesaid.errors import SourceError
+
+Record = dict[str, Any]
+
+_LENIENT: Final = json.JSONDecoder(strict=False)
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/_\-]+={0,2}")
+_DATA_URI: Final = re.compile(r"data:([A-Za-z0-9.+/-]*)[^,]{0,64};base64,")
+_PAYLOAD_KEYS: Final = frozenset({"data", "base64", "image", "image_url", "url", "blob", "bytes"})
+# What only a whole record has: tells one from an inner object that happens to end where a cut line ends.
+_RECORD_KEYS: Final = frozenset({"timestamp", "uuid", "parentId", "parentUuid", "message", "sessionId"})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a file: its records (two when a newline was lost), and what was lost of it.
+
+    ``end`` is the offset to go on from; of a pending line it is the line's beginning.
+    """
+
+    end: int
+    records: tuple[Record, ...]
+    damaged: int = 0  # 1: something of this line is lost
+    pending: bool = False  # the last line, unterminated and not whole: still being written
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What tells that a file is still the same one: the digest covers its first ``head`` bytes."""
+
+    size: int
+    mtime_ns: int
+    head_digest: str  # `<bytes>:<sha256>`
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a file's bytes become lines."""
+
+    name: str
+    skip: int  # bytes of byte order mark
+    newline: bytes
+
+    @property
+    def width(self) -> int:
+        """Bytes of a code unit: a newline is one only at a multiple of it."""
+        return len(self.newline)
+
+
+_UTF8: Final = Encoding("utf-8", 0, b"\n")
+_MARKS: Final = (
+    (codecs.BOM_UTF8, Encoding("utf-8", 3, b"\n")),
+    (codecs.BOM_UTF16_LE, Encoding("utf-16-le", 2, b"\n\x00")),
+    (codecs.BOM_UTF16_BE, Encoding("utf-16-be", 2, b"\x00\n")),
+)
+
+
+# ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
+def failure(path: str, error: OSError) -> SourceError:
+    """A file system error as ours, with the path and what to do."""
+    hints: dict[type[OSError], str] = {
+        PermissionError: "give this user read permission (chmod u+r), or leave the path out",
+        FileNotFoundError: "check the path; it may have been moved or cleaned up",
+    }
+    hint = hints.get(type(error), "check that the path can be read")
+    return SourceError(f"cannot read {path}: {error.strerror or type(error).__name__}", hint=hint, details={"path": path})
+
+
+def _open(path: str) -> BinaryIO:
+    """A regular file, opened for reading. A pipe or device may never end, or never open, so it is refused before."""
+    try:
+        if stat.S_ISREG(Path(path).stat().st_mode):
+            return Path(path).open("rb")
+    except OSError as error:
+        raise failure(path, error) from error
+    raise SourceError(f"cannot read {path}: not a regular file", hint="give a transcript file or a folder of them", details={"path": path})
+
+
+def identify(path: str, *, like: str = "") -> Identity:
+    """Size, time and head digest of a file; ``like`` is an older digest, whose number of bytes is taken again.
+
+    Raises:
+        SourceError: the file cannot be read.
+    """
+    before = like.partition(":")[0]
+    with _open(path) as handle:
+        try:
+            now = os.fstat(handle.fileno())
+            length = int(before) if before.isdecimal() else min(now.st_size, limits.HEAD_DIGEST_BYTES)
+            head = handle.read(min(length, limits.HEAD_DIGEST_BYTES))
+        except OSError as error:
+            raise failure(path, error) from error
+    return Identity(now.st_size, now.st_mtime_ns, f"{len(head)}:{hashlib.sha256(head).hexdigest()}")
+
+
+def digest_before(path: str, offset: int) -> str:
+    """Digest of the bytes just before an offset: they must be the same for a reading to go on from there."""
+    with _open(path) as handle:
+        try:
+            handle.seek(max(0, offset - limits.HEAD_DIGEST_BYTES))
+            return hashlib.sha256(handle.read(min(offset, limits.HEAD_DIGEST_BYTES))).hexdigest()
+        except OSError as error:
+            raise failure(path, error) from error
+
+
+def contains(path: str, needle: bytes, *, start: int = 0) -> bool:
+    """Whether bytes occur in a file from ``start`` on; memory is one chunk."""
+    tail = b""
+    with _open(path) as handle:
+        try:
+            handle.seek(max(0, start - len(needle)))
+            while chunk := handle.read(limits.READ_CHUNK_BYTES):
+                if needle in tail + chunk:
+                    return True
+                tail = chunk[-len(needle) :]
+        except OSError as error:
+            raise failure(path, error) from error
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of a tree: its path, and its files by name with their time of last change in Unix milliseconds."""
+
+    path: str
+    files: Mapping[str, int]
+
+
+def walk(top: str) -> Iterator[Folder | SourceError]:
+    """Every folder of a tree, parents first, names sorted; a folder that cannot be read gives its error, and the walk goes on.
+
+    Links to folders are not followed, so that no walk goes in circles; depth and number of files are bounded.
+    """
+    waiting, seen = [(top, 0)], 0
+    while waiting:
+        path, depth = waiting.pop()
+        try:
+            with os.scandir(path) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+            folders = [entry.path for entry in inside if entry.is_dir(follow_symlinks=False)]
+            files = {entry.name: entry.stat().st_mtime_ns // limits.MILLISECOND_NS for entry in inside if entry.is_file()}
+        except OSError as error:
+            yield failure(path, error)
+            continue
+        seen += len(files)
+        if seen > limits.WALK_FILES or (depth >= limits.WALK_DEPTH and folders):
+            what = f"more than {limits.WALK_FILES} files" if seen > limits.WALK_FILES else f"folders deeper than {limits.WALK_DEPTH}"
+            yield SourceError(f"{top} has {what}", hint="name the folder that holds the transcripts", details={"path": path})
+            folders = []
+        yield Folder(path, files)
+        waiting.extend((folder, depth + 1) for folder in reversed(folders))
+        if seen > limits.WALK_FILES:
+            return
+
+
+def beginning(path: str) -> bytes:
+    """The first bytes of a file, to tell what it is."""
+    with _open(path) as handle:
+        try:
+            return handle.read(limits.HEAD_DIGEST_BYTES)
+        except OSError as error:
+            raise failure(path, error) from error
+
+
+def document(path: str) -> Record:
+    """A file that is one JSON object (``sessions.json``). SourceError when it is none, or larger than ``limits.LINE_BYTES``."""
+    with _open(path) as handle:
+        try:
+            data = handle.read(limits.LINE_BYTES + 1)
+        except OSError as error:
+            raise failure(path, error) from error
+    try:
+        value = _clean(json.loads(data.decode("utf-8-sig", "replace"), strict=False)) if len(data) <= limits.LINE_BYTES else None
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise SourceError(f"{path} is not a JSON object", hint="mend or remove it, then import again", details={"path": path})
+    return value
+
+
+def head(path: str) -> list[Record]:
+    """The records of a file's beginning, for guessing: at most ``GUESS_LINES`` lines of ``GUESS_BYTES`` bytes."""
+    found: list[Record] = []
+    for number, line in enumerate(lines(path)):
+        found.extend(line.records)
+        if number >= limits.GUESS_LINES or line.end >= limits.GUESS_BYTES:
+            break
+    return found
+
+
+# ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
+def lines(path: str, offset: int = 0) -> Iterator[Line]:
+    """Every line from ``offset`` on. A blank line has no records and no damage; a value that is no object is not a record.
+
+    Raises:
+        SourceError: the file cannot be read.
+    """
+    with _open(path) as handle:
+        try:
+            start = handle.read(3)
+            encoding = next((e for mark, e in _MARKS if start.startswith(mark)), _UTF8)
+            handle.seek(max(offset, encoding.skip))
+            for raw, end, whole in _split(handle, encoding):
+                yield _line(raw, end, encoding, whole=whole)
+        except OSError as error:
+            raise failure(path, error) from error
+
+
+def _split(handle: BinaryIO, encoding: Encoding) -> Iterator[tuple[bytes | None, int, bool]]:
+    """``(bytes, offset after, terminated)`` of each line; None for one too long to keep."""
+    start = handle.tell()
+    held, skipped = bytearray(), False
+    while chunk := handle.read(limits.READ_CHUNK_BYTES):
+        seen = max(0, len(held) - encoding.width + 1)
+        held += chunk
+        begin = 0
+        while (at := _newline(held, encoding, max(seen, begin))) >= 0:
+            end = at + encoding.width
+            yield (None if skipped else bytes(memoryview(held)[begin:at])), start + end, True
+            begin, skipped = end, False
+        del held[:begin]
+        start += begin
+        if len(held) > limits.LINE_BYTES:  # forget it, whole code units at a time
+            cut = len(held) - len(held) % encoding.width
+            del held[:cut]
+            start += cut
+            skipped = True
+    if held or skipped:
+        yield (None if skipped else bytes(held)), start + len(held), False
+
+
+def _newline(held: bytearray, encoding: Encoding, at: int) -> int:
+    """Where the next newline is, or -1."""
+    at = held.find(encoding.newline, at)
+    while at >= 0 and at % encoding.width:
+        at = held.find(encoding.newline, at + 1)
+    return at
+
+
+def _line(raw: bytes | None, end: int, encoding: Encoding, *, whole: bool) -> Line:
+    if raw is None:
+        return Line(end, (), damaged=1)
+    if encoding is not _UTF8 and encoding.width > 1:
+        raw = raw.decode(encoding.name, "replace").encode("utf-8", "replace")
+    bare = raw.strip()
+    if not bare:
+        return Line(end, ())
+    try:
+        value: Any = msgspec.json.decode(bare)
+        found, damaged = [value], 0
+    except (ValueError, RecursionError):
+        found, damaged = parse(bare.decode("utf-8", "replace"))
+        if damaged and not whole:
+            return Line(end - len(raw), (), pending=True)
+    records = [value for value in found if isinstance(value, dict)]
+    if len(raw) >= limits.BLOB_STRING_CHARS:
+        for record in records:
+            omit_payloads(record)
+    return Line(end, tuple(records), damaged=damaged)
+
+
+# ── repair ───────────────────────────────────────────────────────────────────────────────────────────────────────
+def parse(text: str) -> tuple[list[Any], int]:
+    """The JSON values of a line that is not exactly one, and whether something of it is lost (1) or not (0).
+
+    Two whole values without a newline between them lose nothing. After a cut record, the longest rest of the line that is whole
+    records is kept (formats.md, common rule 2).
+    """
+    bare = text.replace("\x00", "").strip()
+    if not bare:
+        return [], 1  # a run of NUL is what a crash left of a line
+    found, at = _run(bare, 0)
+    if at == len(bare):
+        return [_clean(value) for value in found], 0
+    budget = limits.REPAIR_PASSES * len(bare)
+    begin = at if found else 1
+    while budget > 0 and (begin := bare.find('{"', begin)) >= 0:
+        rest, end = _run(bare, begin)
+        if rest and end == len(bare) and all(_is_record(value) for value in rest):
+            return [_clean(value) for value in [*found, *rest]], 1
+        budget -= end - begin + 1
+        # An object that closed before the end lies inside the cut record, and so does all that is in it.
+        begin = end if rest else begin + 1
+    return [_clean(value) for value in found], 1
+
+
+def _run(text: str, at: int) -> tuple[list[Any], int]:
+    """Values that follow one another from ``at`` on, and where that ends; without a value, where parsing gave up."""
+    found: list[Any] = []
+    while at < len(text):
+        try:
+            value, end = _LENIENT.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            return found, at if found else max(at, error.pos)
+        except (ValueError, RecursionError):  # a number of thousands of digits; nesting without end
+            return found, at if found else len(text) - 1
+        found.append(value)
+        match = _SPACE.match(text, end)
+        at = match.end() if match else end
+    return found, at
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and not _RECORD_KEYS.isdisjoint(value)
+
+
+def _clean(value: Any) -> Any:
+    """The value with U+FFFD for lone surrogates, which neither UTF-8 nor SQLite can hold. Not recursive: nesting is the writer's choice."""
+    box = [value]
+    queue: list[Any] = [box]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, dict) and any(_SURROGATE.search(key) for key in node):
+            renamed = {_SURROGATE.sub("\ufffd", key): item for key, item in node.items()}
+            node.clear()
+            node.update(renamed)
+        for key, item in node.items() if isinstance(node, dict) else enumerate(node):
+            if isinstance(item, str):
+                if _SURROGATE.search(item):
+                    node[key] = _SURROGATE.sub("\ufffd", item)
+            elif isinstance(item, (dict, list)):
+                queue.append(item)
+    return box[0]
+
+
+def omit_payloads(record: Record) -> None:
+    """Replace long base64 payloads in place: the field goes, ``omitted``, ``bytes`` and ``sha256`` of what it held come beside it.
+
+    ``{"type": "image", "mimeType": "image/png", "data": "…"}`` becomes
+    ``{"type": "image", "mimeType": "image/png", "omitted": true, "bytes": 2250000, "sha256": "…"}``.
+    """
+    queue: list[Any] = [record]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, dict):
+            for key in _PAYLOAD_KEYS & node.keys():
+                if (summary := _summary(node[key])) is not None:
+                    del node[key]
+                    node.update(summary)
+        queue.extend(item for item in (node.values() if isinstance(node, dict) else node) if isinstance(item, (dict, list)))
+
+
+def _summary(value: Any) -> Record | None:
+    """Size and digest of a string that is a payload, None for any other value."""
+    if not isinstance(value, str) or len(value) < limits.BLOB_STRING_CHARS:
+        return None
+    summary: Record = {"omitted": True}
+    if (uri := _DATA_URI.match(value)) is not None:
+        summary["mimeType"] = uri.group(1)
+        value = value[uri.end() :]
+    if not _BASE64.fullmatch(value):
+        return None
+    try:
+        data = base64.b64decode(value.translate({ord("-"): "+", ord("_"): "/"}) + "==")  # a spare `=` is allowed, a missing one is not
+    except (binascii.Error, ValueError):
+        data = value.encode()
+    return {**summary, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+# ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+def moment(value: Any) -> int | None:
+    """Unix milliseconds of a timestamp as transcripts have it, or None: ISO with or without zone (without: UTC), seconds, milliseconds."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            if not text.replace(".", "", 1).isdecimal():
+                found = datetime.fromisoformat(text)
+                aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+                return max(0, int(aware.timestamp() * limits.SECONDS_MS))
+            value = float(text)
+        except (ValueError, OverflowError):
+            return None
+    if not isinstance(value, (int, float)) or not 0 < value < limits.LATEST_MS:  # NaN fails both
+        return None
+    return int(value) if value >= limits.MS_FROM else int(value * limits.SECONDS_MS)
+
+
+def first_moment(*values: Any) -> int | None:
+    """The first of these that is a time."""
+    return next((found for value in values if (found := moment(value)) is not None), None)
+
+
+def text_of(record: Mapping[str, Any], key: str) -> str | None:
+    """A field that is a non-blank string, without NUL, which no id or name may hold."""
+    value = record.get(key)
+    return value.replace("\x00", "\ufffd") if isinstance(value, str) and value.strip() else None

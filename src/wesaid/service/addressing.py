@@ -1,0 +1,139 @@
+"""Which session is meant, and whether the caller may: the one place where keys, ids and policies meet.
+
+Every use case asks here. Absent and hidden sessions give the same error, word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wesaid import keys, limits
+from wesaid.errors import InputError, NotFoundError, NotVisibleError
+from wesaid.rules import visibility
+from wesaid.service.opening import Home
+from wesaid.values import Caller, Policy, Scope, SessionRow
+
+_MAIN_AGENT = "main"
+
+
+def policy_of(home: Home, caller: Caller) -> Policy:
+    """What a caller may read: the one rule for every surface (contract.md §3)."""
+    if caller.is_operator:
+        return visibility.policy(caller, visibility.VisibilityRules(), visibility.Lineage())
+    settings = home.settings
+    rules = visibility.VisibilityRules(
+        visibility=settings.sessions_visibility,
+        agent_to_agent_enabled=settings.agent_to_agent_enabled,
+        agent_to_agent_allow=settings.agent_to_agent_allow,
+        sandbox_session_tools_visibility=settings.sandbox_session_tools_visibility,
+    )
+    return visibility.policy(normal(caller), rules, lineage_of(home, caller))
+
+
+def normal(caller: Caller) -> Caller:
+    """A caller whose key has its one spelling. InputError when it is no key."""
+    return caller if caller.key is None else Caller(str(keys.parse(caller.key)), caller.sandboxed)
+
+
+def lineage_of(home: Home, caller: Caller) -> visibility.Lineage:
+    """Everything that a caller spawned, however deep, in every agent's database. Stored lineage decides, never time."""
+    agents = home.engine.agents()
+    found: set[str] = set()
+    waiting = [str(keys.parse(caller.key))] if caller.key else []
+    while waiting and len(found) < limits.SUBTREE_SESSIONS_MAX:
+        parents, waiting = waiting, []
+        for agent in agents:
+            store = home.engine.store(agent)
+            if store is None:
+                continue
+            with store.reading() as view:
+                waiting += [child for parent in parents for child in view.children(parent) if child not in found]
+        found.update(waiting)
+    return visibility.Lineage(subtree=frozenset(found), agents=frozenset(agents))
+
+
+def full_key(home: Home, caller: Caller, reference: str) -> str:
+    """A session's full key from a key, ``current``, ``main`` or a session id. NotFoundError when nothing visible has that id."""
+    text = reference.strip()
+    if not text:
+        raise InputError(
+            "sessionKey is empty", hint="give a session key, a session id, `current` or `main`", details={"field": "sessionKey"}
+        )
+    if text == "current":
+        if caller.key is None:
+            raise InputError("`current` means the caller's session, and the operator has none", details={"field": "sessionKey"})
+        return str(keys.parse(caller.key))
+    if text == "main":
+        agent = keys.parse(caller.key).agent_id if caller.key else _MAIN_AGENT
+        return f"agent:{agent}:main"
+    if keys.is_key(text):
+        return str(keys.parse(text))
+    policy = policy_of(home, caller)
+    for agent in home.engine.agents():
+        store = home.engine.store(agent)
+        if store is None:
+            continue
+        with store.reading() as view:
+            row = view.session_by_id(text)
+        if row is not None and policy.scope(agent).allows(row.facts.key):
+            return row.facts.key
+    raise absent(text)
+
+
+def absent(reference: str) -> NotFoundError:
+    """The error for a session that is not there, or that this caller may not see: they look the same."""
+    return NotFoundError(
+        f"no session {reference[: limits.SESSION_KEY_BYTES]!r}",
+        hint="`wesaid sessions` lists what can be opened; a key looks like agent:<agentId>:<name>",
+        details={"field": "sessionKey"},
+    )
+
+
+def visible_session(home: Home, caller: Caller, reference: str) -> SessionRow:
+    """The session of a reference, if the caller may read it. NotFoundError otherwise."""
+    key = full_key(home, caller, reference)
+    agent = keys.parse(key).agent_id
+    store = home.engine.store(agent)
+    if store is None or keys.is_incognito(key) or not policy_of(home, caller).scope(agent).allows(key):
+        raise absent(reference)
+    with store.reading() as view:
+        row = view.session(key)
+    if row is None:
+        raise absent(reference)
+    return row
+
+
+def check_may_write(home: Home, caller: Caller, key: str) -> None:
+    """NotVisibleError unless the caller may write to a session: the operator, the session itself, or what spawned it."""
+    if caller.is_operator:
+        return
+    if not visibility.may_write(normal(caller), key, lineage_of(home, caller)):
+        raise NotVisibleError(
+            f"no session {key!r} that this caller may write to",
+            hint="a session may write to itself and to what it spawned",
+            details={"field": "sessionKey"},
+        )
+
+
+def check_operator(caller: Caller, what: str) -> None:
+    """NotVisibleError unless the caller is the operator."""
+    if not caller.is_operator:
+        raise NotVisibleError(f"{what} is the operator's", hint="run it on the command line, as the person at this machine")
+
+
+def scopes(home: Home, policy: Policy, agents: Iterable[str] | None) -> dict[str, Scope]:
+    """The agents to look in, each with what may be read of it; those of which nothing may be read are left out.
+
+    NotFoundError when an agent is named that has no database, or of which nothing may be read: they look the same.
+    """
+    known = home.engine.agents()
+    if agents is None:
+        wanted = known
+    else:
+        wanted = sorted({keys.agent_id(agent) for agent in agents})
+        for agent in wanted:
+            if agent not in known or policy.scope(agent).keys == frozenset():
+                raise NotFoundError(
+                    f"no agent {agent!r}", hint="`wesaid stats` lists the agents of this home", details={"field": "agentId"}
+                )
+    return {agent: scope for agent in wanted if (scope := policy.scope(agent)).keys != frozenset()}

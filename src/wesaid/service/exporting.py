@@ -1,0 +1,83 @@
+"""``export``: a session as JSON lines or Markdown, streamed. Redacted unless the operator asks to see what was said.
+
+JSON lines with ``reveal`` are the source's records, in their order, and import again to the same thing. Without it every string in them is
+redacted as a string, then written again, since a pattern over raw JSON breaks escapes (field report B89).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from wesaid import keys, limits
+from wesaid.engines.contract import Store
+from wesaid.errors import InputError
+from wesaid.rules import redact
+from wesaid.service import addressing
+from wesaid.service.opening import Home
+from wesaid.service.preparing import record_of, words_of
+from wesaid.service.writing import iso
+from wesaid.values import Caller, StoredEvent
+
+FORMATS = ("jsonl", "md")
+
+
+def export(home: Home, caller: Caller, key: str, *, format: str = "jsonl", reveal: bool = False) -> Iterator[str]:  # noqa: A002 - the contract's word
+    """Lines of text, each with its line end. NotFoundError as for history; InputError for another format."""
+    if format not in FORMATS:
+        raise InputError(f"format is {format!r}", hint=f"one of {', '.join(FORMATS)}", details={"field": "format"})
+    if reveal:
+        addressing.check_operator(caller, "showing what was redacted")
+    row = addressing.visible_session(home, caller, key)
+    store = home.store(keys.parse(row.facts.key).agent_id)
+    with store.reading() as view:
+        windows = [window for window in view.windows(row.facts.key) if window.findable]
+    if format == "md":
+        yield f"# {row.facts.title or row.facts.key}\n\n"
+    for window in windows:
+        for event in _events(store, window.window, visible=format == "md"):
+            if format == "jsonl":
+                record = record_of(event)
+                yield msgspec.json.encode(record if reveal else _redacted(record)).decode() + "\n"
+            elif (words := words_of(row.facts.dialect, event, reveal=reveal)) is not None:
+                yield f"**{words.role}** · {iso(event.timestamp)}\n\n{words.text}\n\n"
+
+
+def _events(store: Store, window: int, *, visible: bool) -> Iterator[StoredEvent]:
+    """A window's rows, all or the visible ones; a slice a snapshot, since a long read would pin the write-ahead log."""
+    seq, position = -1, 0
+    while True:
+        with store.reading() as view:
+            if visible:
+                events = view.path(window, start=position, count=limits.REBUILD_SLICE_ROWS)
+            else:
+                events = view.events(window, after_seq=seq, limit=limits.REBUILD_SLICE_ROWS)
+        if not events:
+            return
+        yield from events
+        seq, position = events[-1].seq, position + len(events)
+
+
+def _redacted(value: Any) -> Any:
+    """A JSON value with every string in it redacted, keys included."""
+    if isinstance(value, str):
+        return redact.redact(value)
+    if isinstance(value, dict):
+        return {redact.redact(str(name)): _field(str(name), inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_redacted(inner) for inner in value]
+    return value
+
+
+def _field(name: str, value: Any) -> Any:
+    """A named value: the name is context that a pattern may need (``"apiKey": "…"``)."""
+    if not isinstance(value, str):
+        return _redacted(value)
+    safe = redact.redact(value)
+    if safe != value:
+        return safe
+    quoted = f'"{name}": "{value}"'
+    hidden = redact.spans(quoted)
+    return f"[redacted:{hidden[0].kind}]" if hidden else value

@@ -1,0 +1,181 @@
+"""The last part of a search: candidates read back, redacted, cut and described. Nothing is found or ranked here.
+
+The whole message is redacted, then cut, then bounded, in this order (contract.md §7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import msgspec
+
+from wesaid import keys, limits
+from wesaid.engines.contract import View
+from wesaid.rules import bounds, excerpt, rank
+from wesaid.service import wire
+from wesaid.service.methods import SearchParams
+from wesaid.service.preparing import Words, words_of
+from wesaid.values import Caller, Candidate, Filters, Hit, Neighbour, Policy, Query, Scope, SessionRow, StoredEvent, Term
+
+
+class Walk(Protocol):
+    """What of a search under way is needed here (``searching.Walk``)."""
+
+    caller: Caller
+    params: SearchParams
+    asked: Query
+    policy: Policy
+    filters: Filters
+    views: dict[str, View]
+    scopes: Mapping[str, Scope]
+
+
+@dataclass(slots=True)
+class _Found:
+    """A candidate read back."""
+
+    row: SessionRow
+    event: StoredEvent
+    words: Words
+
+
+def hits(walk: Walk, places: Sequence[rank.Place], terms: Sequence[Term]) -> list[Hit]:
+    """Results for places, in their order."""
+    made: list[Hit] = []
+    for place in places:
+        candidate = place.scored.candidate
+        view = walk.views[candidate.agent_id]
+        found = _read(view, candidate, reveal=walk.params.reveal)
+        if found is None:
+            continue
+        hit = _hit(walk, found, terms)
+        made.append(
+            replace(
+                hit,
+                score=round(place.scored.score, limits.SCORE_DECIMALS),
+                match=place.scored.tier,
+                missing=place.scored.missing,
+                more_in_session=place.more_in_session,
+                copies=place.copies,
+                context=_context(view, found, walk.params),
+                parts={name: round(value, limits.SCORE_DECIMALS) for name, value in place.scored.parts.items()},
+            )
+        )
+    return made
+
+
+def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
+    """Sessions found only by their title or label: their first human message stands for them."""
+    made: list[Hit] = []
+    for agent, view in walk.views.items():
+        for key in view.titles(walk.asked.clauses, walk.scopes[agent], limit=limits.RESULTS_MAX):
+            row = view.session(key)
+            if row is None or key in known or key in walk.filters.exclude_keys:
+                continue
+            found = _first_said(view, row, reveal=walk.params.reveal)
+            if found is not None:
+                hit = _hit(walk, found, ())
+                made.append(replace(hit, match="phrase" if len(walk.asked.clauses) == 1 else "all"))
+    made.sort(key=lambda hit: (-hit.timestamp, hit.session_key))
+    return made[:room]
+
+
+def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -> str | None:
+    """One sentence for an answer that is empty or partial: what was not searched, and what would widen it."""
+    operator = walk.caller.is_operator
+    reasons = (
+        (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid stats` says more"),
+        (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
+        (found_any, None),
+        (sessions == 0 and operator, "there are no sessions yet; `wesaid import` brings in transcripts"),
+        (sessions == 0, "no session is in this caller's scope"),
+        (walk.params.session_key is not None, "only one session was searched; leave sessionKey out to search all"),
+        (walk.filters != Filters(), "filters narrow this search; leave some out (role, after, before, tool, project, excludeSessionKeys)"),
+        (walk.params.order != "relevance", "by time only messages with all words are found; order by relevance finds those with some"),
+        (bool(walk.asked.excluded), "excluded words narrow this search; leave -word out"),
+        (
+            walk.policy.name in {"self", "tree"},
+            f"only sessions in scope `{walk.policy.name}` were searched; sessions.visibility would widen it",
+        ),
+        (True, "no message has any of these words; try fewer or other words, or the beginning of one: word*"),
+    )
+    return next(sentence for holds, sentence in reasons if holds)
+
+
+def as_json(hit: Hit) -> str:
+    """A hit as it will be sent, to know its size."""
+    return msgspec.json.encode(wire.hit_json(hit)).decode()
+
+
+def _hit(walk: Walk, found: _Found, terms: Sequence[Term]) -> Hit:
+    facts = found.row.facts
+    text, marks = _shown(found.words.text, terms, walk.params)
+    return Hit(
+        session_key=facts.key,
+        session_id=found.event.session_id,
+        message_id=found.event.id or "",
+        agent_id=keys.parse(facts.key).agent_id,
+        role=found.words.role,
+        timestamp=found.event.timestamp,
+        snippet=text,
+        score=0.0,
+        match="none",
+        title=facts.title or facts.label,
+        kind=facts.kind,
+        tool=facts.tool,
+        project=facts.project,
+        current=walk.caller.key is not None and str(keys.parse(walk.caller.key)) == facts.key,
+        marks=marks,
+    )
+
+
+def _shown(text: str, terms: Sequence[Term], params: SearchParams) -> tuple[str, tuple[tuple[int, int], ...]]:
+    if params.detail == "index":
+        return "", ()
+    if params.detail == "full":
+        return bounds.clip_bytes(text, limits.MESSAGE_FULL_BYTES)[0], ()
+    cut = excerpt.excerpt(text, terms)
+    return cut.text, cut.marks
+
+
+def _read(view: View, candidate: Candidate, *, reveal: bool) -> _Found | None:
+    row = view.session(candidate.key)
+    events = view.events(candidate.window, after_seq=candidate.seq - 1, limit=1)
+    if row is None or not events:
+        return None
+    words = words_of(row.facts.dialect, events[0], reveal=reveal)
+    return _Found(row, events[0], words) if words is not None else None
+
+
+def _first_said(view: View, row: SessionRow, *, reveal: bool) -> _Found | None:
+    """A session's first human message, or its first at all."""
+    first: _Found | None = None
+    for window in view.windows(row.facts.key):
+        if not window.findable:
+            continue
+        for event in view.path(window.window, start=0, count=limits.ECHO_MESSAGES, shown=True):
+            words = words_of(row.facts.dialect, event, reveal=reveal)
+            if words is not None and words.role == "user":
+                return _Found(row, event, words)
+            first = first or (_Found(row, event, words) if words is not None else None)
+    return first
+
+
+def _context(view: View, found: _Found, params: SearchParams) -> tuple[Neighbour, ...]:
+    """Neighbours on each side, by the same policy (the same session) and redaction."""
+    if not params.context or not found.event.shown:
+        return ()
+    at = found.event.shown - 1
+    near: list[Neighbour] = []
+    start = max(at - params.context, 0)
+    position = view.shown_at(found.event.window, start)
+    if position is None:
+        return ()
+    for event in view.path(found.event.window, start=position, count=at - start + 1 + params.context, shown=True):
+        words = words_of(found.row.facts.dialect, event, reveal=params.reveal)
+        if event.seq != found.event.seq and words is not None:
+            text = bounds.clip(words.text, limits.SNIPPET_CODE_POINTS)[0]
+            near.append(Neighbour(message_id=event.id or "", role=words.role, timestamp=event.timestamp, text=text))
+    return tuple(near)

@@ -1,0 +1,84 @@
+"""The composition root: the one file outside ``engines/`` that names an engine, and imports it only when it is asked for.
+
+Time, new ids and randomness enter here, as arguments of a ``Home``, so that everything below is a function of its input.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self, cast
+
+from wesaid import limits, settings
+from wesaid.engines.contract import Engine, Store
+from wesaid.errors import NotFoundError, StoreReadOnlyError
+from wesaid.settings import Settings
+
+
+def _now() -> int:
+    return time.time_ns() // limits.MILLISECOND_NS
+
+
+def _new_id() -> str:
+    return str(uuid.uuid4())
+
+
+@dataclass(slots=True)
+class Home:
+    """One home: where it lies, what is set, and the engine over it. A context manager that closes the engine."""
+
+    path: Path
+    settings: Settings
+    engine: Engine
+    now: Callable[[], int] = field(default=_now)  # Unix milliseconds
+    new_id: Callable[[], str] = field(default=_new_id)
+
+    def store(self, agent_id: str) -> Store:
+        """An agent's store that has to be there already. NotFoundError when it is not."""
+        store = self.engine.store(agent_id)
+        if store is None:
+            raise NotFoundError(
+                f"there is no agent {agent_id!r}", hint="`wesaid stats` lists the agents of this home", details={"field": "agentId"}
+            )
+        return store
+
+    def new_store(self, agent_id: str) -> Store:
+        """An agent's store, made when it is not there."""
+        return cast("Store", self.engine.store(agent_id, create=True))
+
+    def close(self) -> None:
+        """Close the engine; further use raises StoreError."""
+        self.engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def open_home(home: Path | str | None = None, *, environ: Mapping[str, str] | None = None) -> Home:
+    """Open a home: the path given, else ``WESAID_HOME``, else the platform's user data folder.
+
+    Nothing is created before something is written. SettingError when a setting is invalid, StoreReadOnlyError when the path is a file.
+    """
+    environment = os.environ if environ is None else environ
+    path = Path(home).expanduser().absolute() if home is not None else settings.home_path(environment)
+    if path.exists() and not path.is_dir():
+        raise StoreReadOnlyError(f"{path} is a file, not a folder", hint="give a folder with --home or WESAID_HOME")
+    chosen = settings.load(path, environment)
+    package = importlib.import_module("wesaid.engines.sqlite")
+    return Home(path=path, settings=chosen, engine=package.open_engine(path, synchronous=chosen.store_synchronous))
+
+
+def memory_home(*, now: Callable[[], int] = _now, new_id: Callable[[], str] = _new_id) -> Home:
+    """A home that is gone when it is closed: the memory engine, default settings. For tests and trying out."""
+    package = importlib.import_module("wesaid.engines.memory")
+    path = Path("memory:")
+    return Home(path=path, settings=settings.load(path, {}), engine=package.open_engine(), now=now, new_id=new_id)

@@ -1,0 +1,246 @@
+"""``sessions_search``: a question's walk from words to a page (design.md, "Where a question goes").
+
+    redact -> parse -> policy -> settle what is stale -> tiers -> candidates of every agent -> rank -> read back -> excerpt -> bounds
+
+Policy comes before everything, as scopes that engines apply before limits. Counts that enter a score or a diagnostic are of what the caller
+may see. The rows of one agent are read in one snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from wesaid import keys, limits
+from wesaid.engines.contract import View
+from wesaid.errors import InputError, StoreError
+from wesaid.rules import bounds, plan, query, rank, redact, when
+from wesaid.service import addressing, finishing, reconciling
+from wesaid.service.methods import SearchParams
+from wesaid.service.opening import Home
+from wesaid.service.preparing import digest, words_of
+from wesaid.values import Caller, Candidate, Diagnostics, Filters, Hit, Match, Page, Policy, Query, Role, Scope, Term, Tier, TierName
+
+_TIERS: tuple[TierName, ...] = ("phrase", "all", "forms", "some", "typo", "none")
+_STRICT = ("phrase", "all")
+
+
+@dataclass(slots=True)
+class Walk:
+    """One search under way."""
+
+    home: Home
+    caller: Caller
+    params: SearchParams
+    asked: Query
+    policy: Policy
+    filters: Filters
+    views: dict[str, View]
+    scopes: Mapping[str, Scope]
+    frequencies: dict[Term, int] = field(default_factory=dict)
+    complete: bool = True
+
+    def frequency(self, term: Term) -> int:
+        """In how many messages that the caller may see a term occurs, over all agents looked in."""
+        found = self.frequencies.get(term)
+        if found is None:
+            found = sum(view.frequency(term, self.scopes[agent], bound=limits.FREQUENCY_COUNT_ROWS) for agent, view in self.views.items())
+            self.frequencies[term] = found
+        return found
+
+    def indexed(self) -> int:
+        """How many messages the caller may see."""
+        return sum(view.indexed(self.scopes[agent], bound=limits.INDEXED_COUNT_ROWS) for agent, view in self.views.items())
+
+
+def search(home: Home, caller: Caller, params: SearchParams) -> Page:
+    """Search. QueryError and InputError for what cannot be asked, NotFoundError for a session or agent that is not there or not visible."""
+    asked = query.parse(redact.redact(params.query))
+    policy = addressing.policy_of(home, caller)
+    filters = _filters(home, caller, params, asked)
+    scopes = _scopes(home, caller, params, asked, policy)
+    stale = reconciling.settle(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
+    failed: list[str] = []
+    with ExitStack() as open_views:
+        views: dict[str, View] = {}
+        for agent in scopes:
+            try:
+                views[agent] = open_views.enter_context(home.store(agent).reading())
+            except StoreError:
+                if len(scopes) == 1:
+                    raise
+                failed.append(agent)
+        walk = Walk(
+            home=home, caller=caller, params=params, asked=asked, policy=policy, filters=filters, views=views,
+            scopes={agent: scopes[agent] for agent in views},
+        )  # fmt: skip
+        return _answer(walk, stale, tuple(failed))
+
+
+def _answer(walk: Walk, stale: int, failed: tuple[str, ...]) -> Page:
+    """Run the tiers until one has filled the page, and make the page."""
+    tiers = plan.tiers(walk.asked, walk.frequency, walk.indexed())
+    if walk.params.order != "relevance":
+        tiers = [tier for tier in tiers if tier.name in _STRICT]
+    places, found = _run(walk, tiers)
+    hits = finishing.hits(walk, places[: walk.params.limit], _terms(tiers, walk))
+    more = len(places) > walk.params.limit or not walk.complete
+    if len(hits) < walk.params.limit and walk.filters == Filters(exclude_keys=walk.filters.exclude_keys) and walk.asked.clauses:
+        hits += finishing.title_hits(walk, {candidate.key for _, candidate in found}, walk.params.limit - len(hits))
+    kept = _bounded(hits)
+    sessions = sum(view.count_sessions(walk.scopes[agent]) for agent, view in walk.views.items())
+    tier: TierName = next((name for name in _TIERS if any(hit.match == name for hit in kept)), "none")
+    diagnostics = Diagnostics(
+        scope=walk.policy.name,
+        sandboxed=walk.policy.sandboxed,
+        sessions_searched=sessions,
+        stale_sessions=stale,
+        ignored=(*plan.ignored(walk.asked), *walk.asked.dropped),
+        hint=finishing.hint(walk, sessions, found_any=bool(kept), failed=failed),
+        failed_agents=failed,
+    )
+    return Page(
+        hits=tuple(kept), tier=tier, diagnostics=diagnostics, indexing=stale > 0, truncated=bool(kept) and (more or len(kept) < len(hits))
+    )
+
+
+def _run(walk: Walk, tiers: Sequence[Tier]) -> tuple[list[rank.Place], list[tuple[Tier, Candidate]]]:
+    """Candidates of the strict tiers first; a looser tier only when they gave fewer results than asked for."""
+    found: list[tuple[Tier, Candidate]] = []
+    places: list[rank.Place] = []
+    for tier in tiers:
+        for agent, view in walk.views.items():
+            found += [(tier, candidate) for candidate in _candidates(walk, tier, view, walk.scopes[agent])]
+        places = _ranked(walk, tiers, found)
+        if len(places) >= walk.params.limit:
+            break
+    return places, found
+
+
+def _candidates(walk: Walk, tier: Tier, view: View, scope: Scope) -> list[Candidate]:
+    """One tier in one database. Words that may bring candidates each bring their own, so that a frequent one hides no rare one's."""
+    oldest_first = walk.params.order == "oldest"
+    matches = [tier.match]
+    if len(tier.match.any_of) > 1:
+        matches = [_only(tier, number) for number in range(len(tier.match.any_of))]
+    seen: dict[int, Candidate] = {}
+    for match in matches:
+        found = view.candidates(match, scope, walk.filters, limit=limits.CANDIDATES, oldest_first=oldest_first)
+        walk.complete = walk.complete and found.complete
+        seen |= {candidate.rowid: candidate for candidate in found.candidates}
+    return list(seen.values())
+
+
+def _ranked(walk: Walk, tiers: Sequence[Tier], found: Sequence[tuple[Tier, Candidate]]) -> list[rank.Place]:
+    """Ordered, copies collapsed, three a session unless one is named or time decides."""
+    corpus = rank.Corpus(
+        frequency=walk.frequency,
+        indexed=walk.indexed(),
+        now=walk.home.now(),
+        own=_own(walk),
+        echoes=_echoes(walk, found),
+        unwalked=plan.unwalked(walk.asked, tiers),
+    )
+    scored = rank.order(found, walk.asked, corpus)
+    if walk.params.order != "relevance":
+        sign = -1 if walk.params.order == "newest" else 1
+        scored.sort(key=lambda one: (sign * one.candidate.timestamp, sign * one.candidate.rowid))
+    places = rank.collapse(scored, lambda candidate: _message_id(walk, candidate))
+    grouped = walk.params.order == "relevance" and walk.params.session_key is None and "session" not in walk.asked.fields
+    return rank.per_session(places, most=limits.RESULTS_PER_SESSION if grouped else None)
+
+
+def _message_id(walk: Walk, candidate: Candidate) -> str | None:
+    events = walk.views[candidate.agent_id].events(candidate.window, after_seq=candidate.seq - 1, limit=1)
+    return events[0].id if events else None
+
+
+def _own(walk: Walk) -> frozenset[str]:
+    """The caller's own lineage: itself, what it was forked from, and forks of either. Recalling oneself is no recall (field report B38)."""
+    if walk.caller.key is None:
+        return frozenset()
+    me = str(keys.parse(walk.caller.key))
+    view = walk.views.get(keys.parse(me).agent_id)
+    row = view.session(me) if view is not None else None
+    origin = row.facts.forked_from if row is not None else None
+    return frozenset(key for key in (me, origin) if key)
+
+
+def _echoes(walk: Walk, found: Sequence[tuple[Tier, Candidate]]) -> frozenset[str]:
+    """Sessions whose only human text is the query itself: somebody asked this before, and that is no answer (field report B31)."""
+    same = digest(walk.params.query)
+    echoes: set[str] = set()
+    for _, candidate in found:
+        if candidate.digest != same or candidate.role != "user" or candidate.key in echoes:
+            continue
+        view = walk.views[candidate.agent_id]
+        row = view.session(candidate.key)
+        events = view.path(candidate.window, start=0, count=limits.ECHO_MESSAGES + 1, shown=True)
+        if row is None or len(events) > limits.ECHO_MESSAGES:
+            continue
+        said = [words_of(row.facts.dialect, event) for event in events]
+        if sum(1 for words in said if words is not None and words.role == "user") == 1:
+            echoes.add(candidate.key)
+    return frozenset(echoes)
+
+
+def _only(tier: Tier, number: int) -> Match:
+    return replace(tier.match, any_of=(tier.match.any_of[number],))
+
+
+def _terms(tiers: Sequence[Tier], walk: Walk) -> tuple[Term, ...]:
+    """What an excerpt should show: the phrase, then the words, rarest first."""
+    scored = sorted({term for tier in tiers for term in tier.match.score}, key=lambda term: (walk.frequency(term), term.text))
+    return (*([walk.asked.whole] if walk.asked.whole else []), *scored)
+
+
+def _bounded(hits: Sequence[Hit]) -> list[Hit]:
+    """As many whole results as fit into the response's bytes."""
+    sizes = [bounds.utf8(finishing.as_json(hit)) for hit in hits]
+    return list(hits[: bounds.fit(sizes, limits.RESPONSE_OVERHEAD_BYTES, limits.RESPONSE_BYTES)])
+
+
+# ── what was asked besides words ─────────────────────────────────────────────────────────────────────────────────
+def _filters(home: Home, caller: Caller, params: SearchParams, asked: Query) -> Filters:
+    """Parameters, then the query's own fields; the parameter wins. Times are resolved here, where it is known what time it is."""
+    fields = asked.fields
+    zone = _zone(params.time_zone or home.settings.time_zone)
+    after, before = params.after or fields.get("after"), params.before or fields.get("before")
+    role: Role | None = params.role
+    if role is None and fields.get("role") in ("user", "assistant"):
+        role = "user" if fields["role"] == "user" else "assistant"
+    return Filters(
+        role=role,
+        after=when.moment(after, now=home.now(), zone=zone) if after else None,
+        before=when.moment(before, now=home.now(), zone=zone) if before else None,
+        tool=params.tool or fields.get("tool"),
+        project=params.project or fields.get("project"),
+        exclude_keys=frozenset(addressing.full_key(home, caller, key) for key in params.exclude_session_keys),
+    )
+
+
+def _scopes(home: Home, caller: Caller, params: SearchParams, asked: Query, policy: Policy) -> dict[str, Scope]:
+    """Where to look: every agent that the caller may see, or those named, or one session."""
+    agents = params.agent_ids or ((asked.fields["agent"],) if "agent" in asked.fields else None)
+    reference = params.session_key or asked.fields.get("session")
+    if reference is None:
+        return addressing.scopes(home, policy, agents)
+    row = addressing.visible_session(home, caller, reference)
+    agent = keys.parse(row.facts.key).agent_id
+    if agents is not None and agent not in addressing.scopes(home, policy, agents):
+        raise addressing.absent(reference)
+    return {agent: Scope(keys=frozenset((row.facts.key,)))}
+
+
+def _zone(name: str) -> tzinfo:
+    if not name:
+        return datetime.now(UTC).astimezone().tzinfo or UTC  # the server's
+    try:
+        return UTC if name.upper() == "UTC" else ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InputError(
+            f"timeZone is {name[: limits.LABEL_CODE_POINTS]!r}", hint="an IANA name such as Europe/Berlin", details={"field": "timeZone"}
+        ) from None

@@ -1,0 +1,147 @@
+"""Answers as JSON objects: contract.md §2's shapes, camelCase, absent flags left out. One place for every door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from wesaid.service.listing import ListedSession, SessionsPage
+from wesaid.values import HistoryPage, Hit, Message, Page, Tombstone
+
+
+def page_json(page: Page) -> dict[str, Any]:
+    """``sessions_search``'s object."""
+    found = page.diagnostics
+    diagnostics: dict[str, Any] = {
+        "scope": found.scope,
+        "sandboxed": found.sandboxed,
+        "sessionsSearched": found.sessions_searched,
+        "staleSessions": found.stale_sessions,
+    }
+    if found.ignored:
+        diagnostics["ignored"] = list(found.ignored)
+    if found.failed_agents:
+        diagnostics["failedAgents"] = list(found.failed_agents)
+    if found.hint:
+        diagnostics["hint"] = found.hint
+    made: dict[str, Any] = {"results": [hit_json(hit) for hit in page.hits], "tier": page.tier}
+    if page.indexing:
+        made["indexing"] = True
+    if page.truncated:
+        made["truncated"] = True
+    if page.next_cursor:
+        made["nextCursor"] = page.next_cursor
+    made["diagnostics"] = diagnostics
+    return made
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    """One result."""
+    made: dict[str, Any] = {
+        "sessionKey": hit.session_key,
+        "sessionId": hit.session_id,
+        "messageId": hit.message_id,
+        "agentId": hit.agent_id,
+        "role": hit.role,
+        "timestamp": hit.timestamp,
+        "snippet": hit.snippet,
+        "score": hit.score,
+        "match": hit.match,
+        "kind": hit.kind,
+    }
+    optional = {
+        "missing": list(hit.missing),
+        "title": hit.title,
+        "tool": hit.tool,
+        "project": hit.project,
+        "current": hit.current,
+        "moreInSession": hit.more_in_session,
+        "copies": hit.copies if hit.copies > 1 else 0,
+        "context": [
+            {"messageId": near.message_id, "role": near.role, "timestamp": near.timestamp, "text": near.text} for near in hit.context
+        ],
+    }
+    return made | {name: value for name, value in optional.items() if value}
+
+
+def message_json(message: Message) -> dict[str, Any]:
+    """One row of history, with OpenClaw's ``content`` and ``__openclaw`` beside ours."""
+    inner: dict[str, Any] = {"id": message.message_id, "seq": message.position, "recordTimestampMs": message.timestamp}
+    if message.kind:
+        inner["kind"] = message.kind
+    return {
+        "messageId": message.message_id,
+        "sessionId": message.session_id,
+        "role": message.role,
+        "timestamp": message.timestamp,
+        "text": message.text,
+        "content": [dict(block) for block in message.content],
+        "__openclaw": inner,
+    }
+
+
+def history_json(page: HistoryPage) -> dict[str, Any]:
+    """``sessions_history``'s object."""
+    made: dict[str, Any] = {
+        "sessionKey": page.session_key,
+        "sessionId": page.session_id,
+        "messages": [message_json(message) for message in page.messages],
+        "totalMessages": page.total_messages,
+        "hasMore": page.has_more,
+        "nextOffset": page.next_offset,
+        "firstMessageId": page.first_message_id,
+        "lastMessageId": page.last_message_id,
+    }
+    flags = {
+        "truncated": page.truncated,
+        "droppedMessages": page.dropped_messages,
+        "contentTruncated": page.content_truncated,
+        "contentRedacted": page.content_redacted,
+        "indexing": page.indexing,
+    }
+    return made | {name: value for name, value in flags.items() if value}
+
+
+def sessions_json(page: SessionsPage) -> dict[str, Any]:
+    """``sessions_list``'s object."""
+    made: dict[str, Any] = {"sessions": [session_json(row) for row in page.rows], "count": page.count, "hasMore": page.has_more}
+    if page.next_offset is not None:
+        made["nextOffset"] = page.next_offset
+    return made
+
+
+def session_json(row: ListedSession) -> dict[str, Any]:
+    """One session."""
+    made: dict[str, Any] = {
+        "key": row.key,
+        "sessionId": row.session_id,
+        "agentId": row.agent_id,
+        "kind": row.kind,
+        "messageCount": row.message_count,
+        "createdAt": row.created_at,
+        "updatedAt": row.updated_at,
+        "archived": row.archived,
+        "stale": row.stale,
+    }
+    optional: Mapping[str, Any] = {
+        "title": row.title,
+        "label": row.label,
+        "tool": row.tool,
+        "project": row.project,
+        "spawnedBy": row.spawned_by,
+        "derivedTitle": row.derived_title,
+        "lastMessagePreview": row.last_message,
+        "source": {"path": row.source_path, "missing": row.source_missing} if row.source_path else None,
+    }
+    return made | {name: value for name, value in optional.items() if value}
+
+
+def tombstone_json(tombstone: Tombstone) -> dict[str, Any]:
+    """What a delete reports."""
+    return {
+        "sessionKey": tombstone.key,
+        "sessionIds": list(tombstone.session_ids),
+        "deleted": True,
+        "deletedAt": tombstone.deleted_at,
+        "erasedAt": tombstone.erased_at,
+    }
