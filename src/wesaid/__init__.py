@@ -1,7 +1,6 @@
-"""wesaid: search what people and AI agents said in past sessions."""
+"""wesaid: search what people and AI agents said in past sessions. The public names are in ``face`` and ``__init__.pyi``."""
 
-from wesaid.api import Session, Store, open  # noqa: A004 - `wesaid.open()` is the contract's name
-from wesaid.errors import WesaidError
-from wesaid.values import OPERATOR, Caller, HistoryPage, Hit, Message, Page
+from wesaid.face import __dir__ as __dir__  # noqa: PLC0414 - PEP 562: looked up here
+from wesaid.face import __getattr__ as __getattr__  # noqa: PLC0414 - the same
 
 __all__ = ["OPERATOR", "Caller", "HistoryPage", "Hit", "Message", "Page", "Session", "Store", "WesaidError", "open"]

@@ -105,6 +105,7 @@ WAL_PAGES: Final = 2000  # checkpoint about every 8 MB
 WAL_LIMIT_BYTES: Final = 32 * 1024 * 1024  # the file is cut to this after a checkpoint
 FTS_HASH_BYTES: Final = 16 * 1024 * 1024  # FTS5's pending rows in a bulk import (design.md, measured)
 LEARN_BULK_WORDS: Final = 2000  # distinct words in one transaction from which counting their use is worth an upsert each
+ROWID_HINTS: Final = 1000  # seconds for which a writer remembers where their last rowid went
 KNOWN_WORDS: Final = 200_000  # words this process has already put into the word table; a set of about 20 MB
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -14,8 +14,8 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from wesaid import keys, limits
-from wesaid.importers.known import MAIN, POSITION, Clock, Source, Told
-from wesaid.importers.reading import Record, first_moment, text_of
+from wesaid.importers.known import MAIN, POSITION, Clock, Source, Told, first_moment, text_of
+from wesaid.importers.reading import Record
 from wesaid.values import Event, Nav, NavKind
 
 _CHAT: Final = frozenset({"user", "assistant"})

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from wesaid import keys
 from wesaid.errors import InputError
-from wesaid.importers.known import MAIN, POSITION, Clock, LeftOut, Source, Told
-from wesaid.importers.reading import Record, first_moment, moment, text_of
+from wesaid.importers.known import MAIN, POSITION, Clock, LeftOut, Source, Told, first_moment, moment, text_of
+from wesaid.importers.reading import Record
 from wesaid.values import Event, Nav, NavKind, WindowSpec
 
 _ENTRIES: Final = frozenset(

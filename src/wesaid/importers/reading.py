@@ -18,7 +18,6 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -383,34 +382,3 @@ def _summary(value: Any) -> Record | None:
     except (binascii.Error, ValueError):
         data = value.encode()
     return {**summary, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-
-
-# ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-def moment(value: Any) -> int | None:
-    """Unix milliseconds of a timestamp as transcripts have it, or None: ISO with or without zone (without: UTC), seconds, milliseconds."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        text = value.strip()
-        try:
-            if not text.replace(".", "", 1).isdecimal():
-                found = datetime.fromisoformat(text)
-                aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-                return max(0, int(aware.timestamp() * limits.SECONDS_MS))
-            value = float(text)
-        except (ValueError, OverflowError):
-            return None
-    if not isinstance(value, (int, float)) or not 0 < value < limits.LATEST_MS:  # NaN fails both
-        return None
-    return int(value) if value >= limits.MS_FROM else int(value * limits.SECONDS_MS)
-
-
-def first_moment(*values: Any) -> int | None:
-    """The first of these that is a time."""
-    return next((found for value in values if (found := moment(value)) is not None), None)
-
-
-def text_of(record: Mapping[str, Any], key: str) -> str | None:
-    """A field that is a non-blank string, without NUL, which no id or name may hold."""
-    value = record.get(key)
-    return value.replace("\x00", "\ufffd") if isinstance(value, str) and value.strip() else None

@@ -26,9 +26,7 @@ _PLACEHOLDER: Final = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _SHORTEST: Final = 6  # a piece shorter than this holds no shape of the table
 _ROUNDS: Final = 6  # real text needs two; a text made to need more loses the piece that still matches, whole
 
-_NESTED_CODE_POINTS: Final = (
-    512  # a find this short is searched again inside (password="password": "…"); longer ones would make it quadratic
-)
+_NESTED_CODE_POINTS: Final = 128  # finds this short are searched again inside (password="password": …); longer ones would cost squares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,9 @@ _WORDS_BELOW = 0x0E00  # scripts with spaces: their tokens are words; above, big
 class Index:
     """The writing side of one database's index, inside the caller's transaction."""
 
-    def __init__(self, db: apsw.Connection, known_words: set[str]) -> None:
+    def __init__(self, db: apsw.Connection, known_words: set[str], hints: dict[int, int]) -> None:
         self._db = db
+        self._hints = hints  # second -> the rowid to try first; only a hint, shared by the store's transactions
         self._known = known_words  # words that are surely in the word table; shared by the store's transactions
         self._fresh: Counter[str] = Counter()
         self._messages = 0
@@ -88,9 +89,12 @@ class Index:
 
     def _claim(self, timestamp: int) -> int:
         """The first free rowid from a message's second on, near enough: doubling steps, then halving back to a free one after a taken one."""
-        rid = _seconds(timestamp)
+        second = rid = _seconds(timestamp)
+        hint = self._hints.get(second)
+        if hint is not None:
+            rid = hint  # where this second's last message went: a burst then probes one rowid, not many
         if not self._taken(rid):
-            return rid
+            return self._remember(second, rid)
         step = 1
         while self._taken(rid + step):
             rid += step
@@ -99,7 +103,13 @@ class Index:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self._taken(middle) else (low, middle)
-        return high
+        return self._remember(second, high)
+
+    def _remember(self, second: int, rid: int) -> int:
+        if len(self._hints) > limits.ROWID_HINTS:
+            self._hints.clear()
+        self._hints[second] = rid + 1
+        return rid
 
     def _taken(self, rid: int) -> bool:
         return bool(self._db.execute("SELECT EXISTS (SELECT 1 FROM entry WHERE rid = ?)", (rid,)).get)

@@ -33,6 +33,7 @@ class SqliteStore:
         self._in_block = False
         self._keys: dict[int, str] = {}
         self._known_words: set[str] = set()
+        self._hints: dict[int, int] = {}
         self.connection = connect(path, create=create, synchronous=synchronous)
         self._lookup = Lookup(self.connection, agent_id, self._keys)
         try:
@@ -73,7 +74,7 @@ class SqliteStore:
             db.execute("BEGIN IMMEDIATE")
             self._in_block = True
             try:
-                writer = SqliteWriter(db, self.path, self._lookup, Index(db, self._known_words))
+                writer = SqliteWriter(db, self.path, self._lookup, Index(db, self._known_words, self._hints))
                 yield writer
                 writer.finish()
                 db.execute("COMMIT")
@@ -83,6 +84,7 @@ class SqliteStore:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 self._known_words.clear()
+                self._hints.clear()
                 self._keys.clear()
                 raise
             finally:

@@ -1,0 +1,106 @@
+"""What every command has in common: ``--json``, ``--home``, examples in its help, and words that begin with one dash.
+
+Refuses to know any command. A command's body gets a `Run` and returns its exit code (`FOUND`, `NOTHING`, …).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from wesaid.cli.output import Out, say
+
+FOUND: Final = 0
+NOTHING: Final = 1
+USAGE: Final = 2
+FAILED: Final = 4
+INTERRUPTED: Final = 130  # 128 + SIGINT, as shells report it
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of one command: where its output goes and which home it works on (None: ``WESAID_HOME`` or the platform's)."""
+
+    out: Out
+    home: Path | None
+
+
+class Words(click.Command):
+    """A command whose arguments are text: a word that begins with one dash and is no option is text (contract.md §6).
+
+    A word of two dashes that is no option stays an error, so that a mistyped option never becomes a search for it; after ``--``
+    everything is text.
+    """
+
+    ignore_unknown_options = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse unknown long options, which ``ignore_unknown_options`` would let through."""
+        options = {name: param for param in self.get_params(ctx) if isinstance(param, click.Option) for name in param.opts}
+        words = iter(args)
+        for word in words:
+            if word == "--":
+                break
+            name, equals, _ = word.partition("=")
+            option = options.get(name)
+            if option is not None:
+                if not (equals or option.is_flag or option.count):
+                    next(words, None)
+            elif word.startswith("--"):
+                raise click.NoSuchOption(name, possibilities=_alike(name, options), ctx=ctx)
+        return super().parse_args(ctx, args)
+
+
+def _alike(name: str, options: dict[str, click.Option]) -> list[str]:
+    """Options that the person may have meant."""
+    return sorted(option for option in options if option.startswith(name[:4]))  # two dashes and two letters
+
+
+def command(
+    name: str, *, examples: Sequence[str], cls: type[click.Command] = click.Command
+) -> Callable[[Callable[..., int]], click.Command]:
+    """Make a command of ``body(run, **options) -> exit code``; ``examples`` are whole command lines."""
+    epilog = "\b\nExamples:\n" + "\n".join(f"  {example}" for example in examples)
+
+    def decorate(body: Callable[..., int]) -> click.Command:
+        @functools.wraps(body)
+        def callback(*, as_json: bool, home: Path | None, **given: Any) -> int:
+            return body(Run(Out(as_json=as_json), home), **given)
+
+        return click.command(name, cls=cls, epilog=epilog)(_common(callback))
+
+    return decorate
+
+
+def _common(callback: Callable[..., int]) -> Callable[..., int]:
+    """The options of every command, last in its help."""
+    home = click.option("--home", type=click.Path(path_type=Path), metavar="PATH", help="The store to use (default: WESAID_HOME).")
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+    wrapped = home(as_json(callback))
+    params: list[click.Parameter] = wrapped.__click_params__  # type: ignore[attr-defined]
+    params.insert(0, params.pop())  # click lists what was decorated last first; these two belong at the end
+    params.insert(0, params.pop())
+    return wrapped
+
+
+def reveal_option(text: str = "Show secrets as they were said.") -> Callable[[Decorated], Decorated]:
+    """``--reveal``, wherever output is redacted by default."""
+    return click.option("--reveal", is_flag=True, help=text)
+
+
+def warn_revealed(reveal: bool) -> None:  # noqa: FBT001 - the option's value, passed on
+    """Say that what follows is not redacted; on stderr, with ``--json`` too."""
+    if reveal:
+        say("--reveal: secrets are shown as they were said; mind where this output goes", "warning")
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that were given, for a method's parameters: neither None, nor an empty list, nor an unset flag."""
+    return {name: value for name, value in options.items() if value is not None and value is not False and value != ()}

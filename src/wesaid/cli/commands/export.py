@@ -1,0 +1,51 @@
+"""``wesaid export``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import click
+
+from wesaid.cli.command import FOUND, Run, command, reveal_option, warn_revealed
+from wesaid.cli.complete import SESSION_KEY
+from wesaid.cli.output import SCHEMA_VERSION, Out, dumps, safe
+from wesaid.service import exporting, opening
+from wesaid.values import OPERATOR
+
+
+@command(
+    "export",
+    examples=(
+        "wesaid export agent:main:main > main.jsonl",
+        "wesaid export agent:main:main --format md | less",
+        "wesaid export agent:main:main --reveal > main.jsonl     imports again to the same thing",
+    ),
+)
+@click.argument("session_key", type=SESSION_KEY)
+@click.option("--format", "form", type=click.Choice(["jsonl", "md"]), default="jsonl", show_default=True, help="JSON lines, or Markdown to read.")
+@reveal_option("Write secrets as they were said.")
+def cli(run: Run, session_key: str, form: str, *, reveal: bool) -> int:
+    """Write a session out as JSON lines or Markdown.
+
+    With --json the text is the `content` of one JSON object.
+    """
+    warn_revealed(reveal)
+    with opening.open_home(run.home) as home:
+        chunks = iter(exporting.export(home, OPERATOR, session_key, format=form, reveal=reveal))
+        first = list(itertools.islice(chunks, 1))  # what is wrong with the session is said before a byte is written
+        _write(run.out, session_key, form, itertools.chain(first, chunks))
+    return FOUND
+
+
+def _write(out: Out, session_key: str, form: str, chunks: Iterator[str]) -> None:
+    """Chunk by chunk, so that a session of any length needs the memory of one."""
+    if not out.as_json:
+        for chunk in chunks:
+            out.write(safe(chunk, lines=True) if out.is_terminal or form == "md" else chunk)
+        return
+    head = dumps({"schemaVersion": SCHEMA_VERSION, "sessionKey": session_key, "format": form}, ascii_only=out.ascii_only)
+    out.write(head[:-1] + ', "content": "')
+    for chunk in chunks:
+        out.write(dumps(chunk, ascii_only=out.ascii_only)[1:-1])
+    out.write('"}\n')

@@ -1,0 +1,79 @@
+"""``wesaid sessions``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from wesaid import limits
+from wesaid.cli.ages import age
+from wesaid.cli.command import FOUND, NOTHING, Run, command, given
+from wesaid.cli.output import safe
+from wesaid.cli.paint import Line, table
+from wesaid.cli.render_search import short_path
+from wesaid.service import listing, methods, opening, wire
+from wesaid.service.listing import ListedSession
+from wesaid.values import OPERATOR
+
+_KINDS = ("main", "group", "cron", "hook", "subagent", "import", "other")
+
+
+@command(
+    "sessions",
+    examples=(
+        "wesaid sessions                                   the newest",
+        "wesaid sessions --tool claude-code --limit 20",
+        "wesaid sessions --search ferry --json             title, label or key",
+    ),
+)
+@click.option("--agent", metavar="ID", help="Only this agent's.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only this kind; may be given several times.")
+@click.option("--label", metavar="TEXT", help="Only with this label.")
+@click.option("--search", metavar="TEXT", help="Only with this in title, label or key.")
+@click.option("--tool", metavar="TOOL", help="Only of this tool, such as claude-code.")
+@click.option("--project", metavar="PATH", help="Only those that worked in this folder.")
+@click.option("--archived", is_flag=True, help="Archived sessions instead.")
+@click.option("--active-minutes", type=int, metavar="N", help="Only those with a message in the last N minutes.")
+@click.option("--limit", type=int, metavar="N", help=f"At most N, 1 to {limits.LIST_MAX} (default {limits.LIST_DEFAULT}).")
+@click.option("--offset", type=int, metavar="N", help="Leave out the first N.")
+def cli(run: Run, **options: Any) -> int:
+    """List sessions, newest first."""
+    wanted = given(
+        agentId=options["agent"],
+        kinds=list(options["kinds"]) or None,
+        activeMinutes=options["active_minutes"],
+        includeDerivedTitles=True,
+        **{name: options[name] for name in ("label", "search", "tool", "project", "archived", "limit", "offset")},
+    )
+    with opening.open_home(run.home) as home:
+        page = listing.sessions(home, OPERATOR, methods.convert(methods.ListParams, wanted))
+        if run.out.as_json:
+            run.out.object(wire.sessions_json(page))
+        elif page.rows:
+            run.out.lines((_blocks if run.out.is_terminal else _columns)(page.rows, home.now()))
+            if page.has_more:
+                run.out.note(f"{len(page.rows)} shown; --offset {page.next_offset} shows the next")
+        else:
+            run.out.note("no sessions" + (" like that" if len(wanted) > 1 else ": `wesaid import` reads what the agents on this machine said"))
+    return FOUND if page.rows else NOTHING
+
+
+def _blocks(rows: Sequence[ListedSession], now: int) -> Iterator[Line]:
+    """For reading: a key is long, so that a row of everything fits on few terminals."""
+    for row in rows:
+        count = f"{row.message_count} {'message' if row.message_count == 1 else 'messages'}"
+        facts = [row.tool, short_path(row.project), age(row.updated_at, now), count]
+        yield [(safe(row.label or row.title or "Untitled session"), "title")]
+        yield [("  ", ""), (safe(row.key), "key"), *[(f" · {safe(fact)}", "dim") for fact in facts if fact]]
+
+
+def _columns(rows: Sequence[ListedSession], now: int) -> list[Line]:
+    """For pipes: one row each, the key first."""
+    head = ("SESSION", "MESSAGES", "UPDATED", "TOOL", "PROJECT", "TITLE")
+    return table(head, [[safe(word) for word in _words(row, now)] for row in rows])
+
+
+def _words(row: ListedSession, now: int) -> tuple[str, ...]:
+    return row.key, str(row.message_count), age(row.updated_at, now), row.tool or "-", short_path(row.project) or "-", row.label or row.title or "-"

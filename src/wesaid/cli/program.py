@@ -1,0 +1,179 @@
+"""The program: which commands there are, and what an outcome means for the shell.
+
+A command's module is imported when it is used, and only then, so that ``--help`` and completion answer at once. Refuses to know what a
+command does. Invariants: exit codes are contract.md §6's; a `WesaidError` is a message, never a traceback; a reader that goes away
+(``| head``) is no error; every way out flushes stdout first.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from wesaid.cli import output
+from wesaid.cli.command import FOUND, INTERRUPTED, USAGE
+from wesaid.cli.shells import COMPLETE_VARIABLE
+from wesaid.errors import UsageError, WesaidError
+
+COMMANDS: Final = {
+    "import": "Read transcripts of agents into the store.",
+    "append": "Add one message to a session.",
+    "search": "Find what was said.",
+    "history": "Read a session, or what surrounds a message.",
+    "show": "Print one message whole.",
+    "sessions": "List sessions, newest first.",
+    "rewind": "Make an earlier message the last one of a session.",
+    "reset": "Start a session anew; what was said stays readable.",
+    "delete": "Delete a session for good.",
+    "export": "Write a session out as JSON lines or Markdown.",
+    "stats": "Count what the store holds.",
+    "config": "Show the settings in force and where each came from.",
+    "completion": "Print the completion script of a shell.",
+}
+
+
+class Program(click.Group):
+    """``wesaid``: looks commands up in `COMMANDS` and turns every outcome into an exit code."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """In the order of use, not of the alphabet."""
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the one command that is asked for."""
+        if cmd_name not in COMMANDS:
+            return None
+        suffix = "_" if cmd_name == "import" else ""  # a Python keyword cannot name a module
+        found = importlib.import_module(f"wesaid.cli.commands.{cmd_name}{suffix}").cli
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names from the table, and the program's own options."""
+        items = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """An unknown command names those there are."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise UsageError(f"there is no command {args[0][:40]!r}", hint=f"commands: {', '.join(COMMANDS)}")  # enough to recognise it
+        return super().resolve_command(ctx, args)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: FBT001, FBT002 - click's signature
+        **extra: Any,
+    ) -> Any:
+        """Run, and exit with the outcome's code (``standalone_mode=False`` returns it)."""
+        words = list(sys.argv[1:] if args is None else args)
+        as_json = "--json" in words[: words.index("--") if "--" in words else None]
+        try:
+            result = super().main(words, prog_name or "wesaid", complete_var or COMPLETE_VARIABLE, standalone_mode=False, **extra)
+            code = result if isinstance(result, int) else FOUND
+        except Exception as error:  # noqa: BLE001 - the last line of defence: an outcome for every error, a traceback for none
+            code = _report(error, as_json=as_json)
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. A reader that goes away has read what it wanted: done (click itself would exit with 1, nothing found)."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_stdout()
+            raise click.exceptions.Exit(FOUND) from None
+        return result
+
+
+def _forget_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush has no reader to miss."""
+    with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - a descriptor is wanted, not a path
+        os.dup2(nothing.fileno(), sys.stdout.fileno())
+
+
+def _report(error: Exception, *, as_json: bool) -> int:
+    """Say what went wrong; the exit code that it means."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return USAGE
+    if isinstance(error, click.Abort):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    known = _as_ours(error)
+    body = known.as_json()["error"]
+    assert isinstance(body, dict)
+    output.fail(body, as_json=as_json)
+    sys.stdout.flush()
+    return known.exit_code
+
+
+def _as_ours(error: Exception) -> WesaidError:
+    """Any error as one of ours. A defect names its place, not its text, which might quote a transcript."""
+    if isinstance(error, WesaidError):
+        return error
+    if isinstance(error, click.ClickException):
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "wesaid"
+        return UsageError(error.format_message(), hint=f"`{where} --help` shows what is allowed")
+    if isinstance(error, OSError) and error.strerror:
+        return WesaidError(f"{error.filename or 'the system'}: {error.strerror}", hint="nothing that was committed is lost")
+    if os.environ.get("WESAID_DEBUG"):
+        traceback.print_exception(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return WesaidError(
+        f"a defect of wesaid: {type(error).__name__} at {os.path.basename(last.filename)}:{last.lineno}",  # noqa: PTH119 - a name to print
+        hint="please report it; WESAID_DEBUG=1 prints the traceback, which may quote what you searched",
+    )
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature
+    if not wanted or ctx.resilient_parsing:
+        return
+    metadata = importlib.import_module("importlib.metadata")  # 30 ms that only --version needs
+    try:
+        click.echo(f"wesaid {metadata.version('wesaid')}")
+    except metadata.PackageNotFoundError:
+        click.echo("wesaid (not installed)")
+    ctx.exit()
+
+
+_EPILOG: Final = """\b
+Examples:
+  wesaid import                        read what the agents on this machine said
+  wesaid search "ferry timetable"      find it
+  wesaid history SESSION_KEY           read on
+
+Every command explains itself: wesaid COMMAND --help. Exit codes: 0 found or done, 1 nothing found, 2 wrong usage, 3 not found or not
+visible, 4 the store or a source failed, 130 interrupted.
+"""
+
+
+@click.group(cls=Program, epilog=_EPILOG, context_settings={"max_content_width": 100})  # columns; help is prose
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version and stop.")
+def program() -> None:
+    """Search what people and AI agents said in past sessions."""
+
+
+def main() -> None:
+    """The entry point of the ``wesaid`` script; never returns."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")  # a terminal without a character shows a question mark, not a traceback
+    program.main()

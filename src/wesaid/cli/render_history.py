@@ -1,0 +1,36 @@
+"""A conversation for people: who, when, what; the anchor marked; how to read on. Pure, every text passed through `safe`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wesaid.cli.ages import age, moment
+from wesaid.cli.output import safe
+from wesaid.cli.paint import Line
+from wesaid.cli.render_search import quoted, role
+from wesaid.values import HistoryPage, Message
+
+
+def history_lines(page: HistoryPage, *, now: int) -> Iterator[Line]:
+    """A stretch of a session. ``now`` in Unix milliseconds."""
+    shown = len(page.messages)
+    yield [(safe(page.session_key), "key"), (f" · {shown} of {page.total_messages} messages", "dim")]
+    for message in page.messages:
+        yield []
+        yield from message_lines(message, now=now, anchor=message.message_id == page.anchor)
+    if page.dropped_messages or page.content_truncated:
+        yield []
+        yield [("Some of it was cut to keep the answer short; `wesaid show MESSAGE_ID` prints a message whole.", "dim")]
+    if page.has_more and page.next_offset is not None:
+        yield []
+        command = f"wesaid history {quoted(page.session_key)} --offset {page.next_offset}"
+        yield [("Read on: ", "dim"), (command, "command")]
+
+
+def message_lines(message: Message, *, now: int, anchor: bool = False) -> Iterator[Line]:
+    """One message: a line of facts, then its text, indented; ``>`` points at the anchor of a page."""
+    facts = [moment(message.timestamp), age(message.timestamp, now), safe(message.message_id), message.kind]
+    lead = [("> ", "anchor")] if anchor else []
+    yield [*lead, role(message.role), *[(f" · {fact}", "dim") for fact in facts if fact]]
+    for line in safe(message.text, lines=True).split("\n"):
+        yield [("  ", ""), (line.expandtabs(4), "")]

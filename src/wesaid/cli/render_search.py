@@ -1,0 +1,117 @@
+"""A page of hits for people: grouped by session, the match marked, the next command to type at the end. Pure.
+
+Every text of a transcript passes `safe`. Offsets of marks stay valid, since `safe` replaces one character by one.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from wesaid.cli.ages import age
+from wesaid.cli.output import safe
+from wesaid.cli.paint import Line, Piece
+from wesaid.values import Hit, Neighbour, Page
+
+_LOOSE: Final = {"forms": "other word forms", "some": "some of the words", "typo": "spelling corrected"}
+
+
+def page_lines(page: Page, *, now: int, explain: bool = False) -> Iterator[Line]:
+    """The whole answer. ``now`` in Unix milliseconds."""
+    groups: dict[str, list[Hit]] = {}
+    for hit in page.hits:
+        groups.setdefault(hit.session_key, []).append(hit)
+    for hits in groups.values():
+        yield from _group(hits, now=now, explain=explain)
+        yield []
+    yield [(_total(page, len(groups)), "dim")]
+    first = page.hits[0]
+    yield [("Read on: ", "dim"), (f"wesaid history {quoted(first.session_key)} --around {quoted(first.message_id)}", "command")]
+
+
+def _group(hits: Sequence[Hit], *, now: int, explain: bool) -> Iterator[Line]:
+    first = hits[0]
+    yield [(safe(first.title or "Untitled session"), "title")]
+    facts = [first.tool, short_path(first.project), age(max(hit.timestamp for hit in hits), now), "this session" if first.current else None]
+    yield [(safe(first.session_key), "key"), *[(f" · {safe(fact)}", "dim") for fact in facts if fact]]
+    for hit in hits:
+        yield from _hit(hit, now=now, explain=explain)
+    more = max(hit.more_in_session for hit in hits)
+    if more:
+        yield [(f"  … {more} more in this session: ", "dim"), (f"wesaid search … --session {quoted(first.session_key)}", "command")]
+
+
+def _hit(hit: Hit, *, now: int, explain: bool) -> Iterator[Line]:
+    facts = [age(hit.timestamp, now), safe(hit.message_id)]
+    if hit.match in _LOOSE:
+        facts.append(_LOOSE[hit.match] + (f", without: {', '.join(map(safe, hit.missing))}" if hit.missing else ""))
+    if hit.copies > 1:
+        facts.append(f"{hit.copies} copies")
+    yield [("  ", ""), role(hit.role), *[(f" · {fact}", "dim") for fact in facts]]
+    before = [near for near in hit.context if near.timestamp < hit.timestamp]
+    after = [near for near in hit.context if near.timestamp >= hit.timestamp]
+    yield from map(_neighbour, before)
+    yield [("    ", ""), *marked(hit.snippet, hit.marks)]
+    yield from map(_neighbour, after)
+    if explain:
+        parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
+        yield [(f"    score {hit.score:.2f}, tier {hit.match}{': ' if parts else ''}{parts}", "dim")]
+
+
+def _neighbour(near: Neighbour) -> Line:
+    return [("    ", ""), (f"{safe(near.role)}: {safe(near.text)}", "dim")]
+
+
+def marked(text: str, marks: Sequence[tuple[int, int]]) -> list[Piece]:
+    """``text`` as one line, its ``marks`` (code points) set off."""
+    shown = safe(text)
+    pieces: list[Piece] = []
+    at = 0
+    for start, end in sorted(marks):
+        if at <= start < end:
+            pieces += [(shown[at:start], ""), (shown[start:end], "mark")]
+            at = end
+    return [*pieces, (shown[at:], "")]
+
+
+def _total(page: Page, sessions: int) -> str:
+    hits = len(page.hits)
+    text = f"{hits} {'hit' if hits == 1 else 'hits'} in {sessions} {'session' if sessions == 1 else 'sessions'}"
+    return text + ("; there are more, ask for a higher --limit or narrow the search" if page.truncated or page.next_cursor else "")
+
+
+def nothing_lines(query: str, page: Page, filters: Mapping[str, Any]) -> Iterator[str]:
+    """What an empty answer says: what was searched, and what would widen it."""
+    searched = page.diagnostics.sessions_searched
+    narrowed = "".join(f", {name} {_words(value)}" for name, value in filters.items())
+    yield f"nothing found for {query!r} in {searched} {'session' if searched == 1 else 'sessions'}{narrowed}"
+    if page.diagnostics.hint:
+        yield page.diagnostics.hint
+    elif narrowed:
+        yield f"without {' and '.join(filters)} more would be searched"
+    elif not searched:
+        yield "the store has no sessions: `wesaid import` reads what the agents on this machine said"
+
+
+def _words(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def role(name: str) -> Piece:
+    """A role, in its colour."""
+    return (safe(name), name if name in ("user", "assistant") else "dim")
+
+
+def quoted(text: str) -> str:
+    """``text`` as one word of a shell, harmless to print."""
+    return shlex.quote(safe(text))
+
+
+def short_path(path: str | None) -> str | None:
+    """A folder as people write it: ``~`` for their home."""
+    if not path:
+        return None
+    home = str(Path.home())
+    return "~" + path[len(home) :] if path == home or path.startswith(home.rstrip("/") + "/") else path

@@ -1,0 +1,105 @@
+"""The account of an import (contract.md §6): what each source held, and what became of it. No I/O.
+
+Figures are messages: a user's or an assistant's line with searchable text, wherever it hangs. ``found`` is by definition the sum of
+what was imported, updated, unchanged and skipped, so that an account always adds up. Each run accounts for the whole file, also for
+what an earlier run brought in. A file that is left out whole counts as one under its reason, since its messages were not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from wesaid.errors import WesaidError
+
+# Reasons that say that a file is no transcript of a conversation at all.
+NOT_TRANSCRIPTS: Final = frozenset({"not-a-transcript", "prompt-log", "session-list", "unsupported-format", "other-format", "empty"})
+
+
+@dataclass(slots=True, kw_only=True)
+class SourceAccount:
+    """One transcript file."""
+
+    path: str
+    tool: str | None
+    agent_id: str | None
+    sessions: int = 0
+    imported: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+    damaged_lines: int = 0
+    pending: int = 0
+    error: WesaidError | None = None
+
+    @property
+    def found(self) -> int:
+        """All that was met."""
+        return self.imported + self.updated + self.unchanged + sum(self.skipped.values())
+
+    def skip(self, reason: str, count: int = 1) -> None:
+        """Count what was left out."""
+        self.skipped[reason] = self.skipped.get(reason, 0) + count
+
+    def as_json(self) -> dict[str, Any]:
+        """The source's part of the account; ``error`` only when it failed."""
+        error = {"error": self.error.as_json()["error"]} if self.error else {}
+        return {"path": self.path, "tool": self.tool, "agentId": self.agent_id, **_figures(self), **error}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A source that could not be read, and why."""
+
+    path: str
+    error: WesaidError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """Everything that one import met. ``sources`` is empty when the paths held no transcript."""
+
+    sources: tuple[SourceAccount, ...]
+
+    @property
+    def failed(self) -> tuple[Failure, ...]:
+        """Sources that could not be read to their end."""
+        return tuple(Failure(source.path, source.error) for source in self.sources if source.error is not None)
+
+    @property
+    def totals(self) -> SourceAccount:
+        """The sum over all sources."""
+        total = SourceAccount(path="", tool=None, agent_id=None)
+        for source in self.sources:
+            for name in ("sessions", "imported", "updated", "unchanged", "damaged_lines", "pending"):
+                setattr(total, name, getattr(total, name) + getattr(source, name))
+            for reason, count in source.skipped.items():
+                total.skip(reason, count)
+        return total
+
+    def as_json(self) -> dict[str, Any]:
+        """``{sources, totals}`` of contract.md §6."""
+        return {"sources": [source.as_json() for source in self.sources], "totals": _figures(self.totals)}
+
+
+def account_of(sources: list[SourceAccount]) -> Account:
+    """The account of these sources; files that are no transcripts are mentioned only beside one that is."""
+    told = any(source.error or not (source.skipped and NOT_TRANSCRIPTS.issuperset(source.skipped)) for source in sources)
+    return Account(sources=tuple(sources) if told else ())
+
+
+def _figures(source: SourceAccount) -> Mapping[str, Any]:
+    return {
+        "sessions": source.sessions,
+        "found": source.found,
+        "imported": source.imported,
+        "updated": source.updated,
+        "unchanged": source.unchanged,
+        "skipped": dict(sorted(source.skipped.items())),
+        "damagedLines": source.damaged_lines,
+        "pending": source.pending,
+    }
+
+
+__all__ = ["NOT_TRANSCRIPTS", "Account", "Failure", "SourceAccount", "account_of"]

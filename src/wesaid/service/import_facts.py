@@ -1,0 +1,90 @@
+"""What an import makes of what a file said: a session's facts, its title, and marks that tell events apart. No I/O.
+
+Titles and labels are redacted here, whole, before they are cut.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+
+from wesaid import keys, limits
+from wesaid.importers.known import Source, Told
+from wesaid.rules import redact, searchable
+from wesaid.values import Event, Facts, Nav, NavKind, SessionRow, StoredEvent
+
+Mark = tuple[str, bytes]  # an event's id and a digest of its record
+
+_GROUPS: Final = frozenset({"group", "channel", "room"})
+_MARK_BYTES: Final = 8
+
+
+def facts_of(source: Source, told: Told, row: SessionRow | None, *, titles: Iterable[str | None]) -> Facts:
+    """A session's facts: what this file says, over what is known. ``titles`` are raw, the best first."""
+    before = row.facts if row else Facts(key=told.key, session_id=told.session_id)
+    title = next((made for text in titles if text and (made := _line(text))), None)
+    kind = keys.kind(told.key)
+    if kind == "other" and told.extra.get("chatType") in _GROUPS:
+        kind = "group"
+    spawned_by = before.spawned_by if row and before.spawned_by else told.spawned_by
+    created = [when for when in (before.created_at, told.created_at) if when]
+    return replace(
+        before,
+        dialect=source.tool,
+        kind=kind,
+        title=title or before.title,
+        label=redact.redact(told.label)[: limits.LABEL_CODE_POINTS] if told.label else before.label,
+        tool=source.tool,
+        project=told.project or before.project,
+        created_at=min(created, default=0),
+        updated_at=max(before.updated_at, told.updated_at, told.created_at),
+        archived_at=told.archived_at if told.archived_at is not None else before.archived_at,
+        spawned_by=None if spawned_by == told.key else spawned_by,
+        forked_from=before.forked_from or (None if told.forked_from == told.key else told.forked_from),
+        extra={**before.extra, **told.extra},
+    )
+
+
+def title_of(view: Mapping[str, Any] | None) -> str | None:
+    """A person's words as the raw material of a title."""
+    found = searchable.searchable(view)
+    return found.text if found else None
+
+
+def _line(text: str) -> str | None:
+    return searchable.title_of(redact.redact(text))
+
+
+def mark_of(event: Event) -> Mark:
+    """What an event is told by: its id and its record."""
+    return event.nav.id or "", _digest(msgspec.json.encode(event.record))
+
+
+def stored_mark(row: StoredEvent) -> Mark:
+    """The same of an event that is stored."""
+    return row.id or "", _digest(row.body)
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=_MARK_BYTES).digest()
+
+
+def again(event: Event, before: str | None) -> Event:
+    """A changed event, written once more under its id. One that says no parent would hang from the end of the branch: it gets its own."""
+    nav = event.nav
+    return event if nav.has_parent or before is None else replace(event, nav=replace(nav, has_parent=True, parent=before))
+
+
+def return_to(last: str, end: str | None, *, when: int, unique: str) -> Event:
+    """A control that leads the branch back to the file's last entry, after changed ones were written behind it."""
+    name = f"leaf-{keys.short_digest(f'{last}:{unique}')}"
+    record = {"type": "leaf", "id": name, "parentId": end, "targetId": last, "appendParentId": last, "timestamp": when}
+    nav = Nav(kind=NavKind.LEAF, id=name, parent=end, has_parent=True, target=last, has_target=True, append_parent=last)
+    return Event(nav=nav, type="leaf", timestamp=when, record=record)
+
+
+__all__ = ["Mark", "again", "facts_of", "mark_of", "return_to", "stored_mark", "title_of"]

@@ -1,0 +1,385 @@
+"""One transcript file into its sessions: read, compare, write, batch by batch.
+
+Each batch is one transaction that holds events, path, index rows and how far the file was read, so that a kill loses no row and the next
+import goes on. Invariants: a file is read on only where it is provably the file that was read before (its beginning and the bytes
+before the offset are the same), else it is read anew and compared with what is stored; nothing stored is ever taken away because a
+file changed; each message is counted once, under one figure (see ``import_account``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from wesaid import keys, limits
+from wesaid.engines.contract import Store, View, Writer
+from wesaid.errors import SourceError
+from wesaid.importers import DIALECTS, reading
+from wesaid.importers.known import MAIN, Dialect, Source, Told
+from wesaid.rules import searchable
+from wesaid.service.import_account import SourceAccount
+from wesaid.service.import_facts import Mark, again, facts_of, mark_of, return_to, stored_mark, title_of
+from wesaid.service.opening import Home
+from wesaid.service.preparing import prepare
+from wesaid.values import Event, Facts, Flag, NavKind, Prepared, SourceState
+
+MARKER: Final = "<!-- wesaid: do not index -->"
+_NEEDLE: Final = b"wesaid: do not index"  # the part of it that no JSON writer escapes
+
+
+@dataclass(slots=True)
+class Target:
+    """Where one conversation of the file goes."""
+
+    slot: str
+    key: str
+    told: Told
+    refused: str | None = None  # why it is not imported
+    known: set[Mark] | None = None  # what is stored already; None: nothing of it can be
+    ids: set[str] = field(default_factory=set)
+    known_as: str = "unchanged"  # the figure of what is stored already
+    lifts: str | None = None  # a tombstone to lift
+    title: str | None = None  # made of the first words of a person
+    first: str | None = None  # id and digest of its first message, which a fork shares
+    messages: int = 0  # that the session has of this file
+    batch: list[Prepared] = field(default_factory=list)
+    stored: bool = False
+    moved: bool = False  # a changed message was written again: the branch has to be led back to the file's last one
+    last: str | None = None  # id of the last event written
+    at: str | None = None  # id of the entry that was just read
+    before: str | None = None  # and of the one before it
+
+
+@dataclass(slots=True)
+class FileImport:
+    """One file's import. ``again`` is the key of a deleted session to bring back."""
+
+    home: Home
+    source: Source
+    store: Store | None  # None: a dry run where nothing is stored yet
+    dry_run: bool = False
+    again: str | None = None
+    tick: Callable[[], None] = lambda: None
+    account: SourceAccount = field(init=False)
+    targets: dict[str, Target] = field(init=False, default_factory=dict)
+    _state: SourceState | None = field(init=False, default=None)
+    _renamed: dict[str, str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.account = SourceAccount(path=self.source.path, tool=self.source.tool, agent_id=self.source.agent)
+
+    @property
+    def _dialect(self) -> Dialect:
+        return DIALECTS[self.source.tool]
+
+    @property
+    def touched(self) -> list[Target]:
+        """The sessions that were written to."""
+        return [target for target in self.targets.values() if target.stored]
+
+    @contextmanager
+    def _view(self) -> Iterator[View | None]:
+        if self.store is None:
+            yield None
+        else:
+            with self.store.reading() as view:
+                yield view
+
+    # ── deciding where to begin ──────────────────────────────────────────────────────────────────────────────────
+    def run(self) -> SourceAccount:
+        """Import what is new. A file that cannot be read to its end keeps what was committed, and carries its error."""
+        path = self.source.path
+        try:
+            with self._view() as view:
+                self._state = view.source(path) if view else None
+            identity = reading.identify(path, like=self._state.head_digest if self._state else "")
+            if self._state and self._is_unchanged(self._state, identity):
+                return self.account
+            offset = self._resume_at(identity)
+            refused = "do-not-index" if self._is_marked(offset) else None
+            self._read(identity, 0 if refused else offset, refused)
+        except SourceError as error:
+            self.account.error = error
+        return self.account
+
+    def _is_unchanged(self, state: SourceState, now: reading.Identity) -> bool:
+        """Whether nothing of the file is new; then the account is what the last import said."""
+        if not state.state.get("complete") or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest):
+            return False
+        figures = state.state["figures"]
+        if self.again in state.state["slots"].values() and self.again not in state.keys:
+            return False
+        deleted = 0
+        with self._view() as view:
+            for key, count in figures["keys"].items():
+                if view is None or view.session(key) is None:
+                    if view is None or view.tombstone(key) is None or key == self.again:
+                        return False
+                    deleted += count
+        self._carry(figures)
+        self.account.unchanged -= deleted
+        if deleted:
+            self.account.skip("deleted", deleted)
+        self.account.sessions = len(state.keys)
+        self.account.pending = figures["pending"]
+        return True
+
+    def _carry(self, figures: Mapping[str, Any]) -> None:
+        """Account for what earlier imports of this file met."""
+        self.account.unchanged = sum(figures["keys"].values())
+        self.account.skipped = dict(figures["skipped"])
+        self.account.damaged_lines = figures["damaged"]
+
+    def _resume_at(self, now: reading.Identity) -> int:
+        """The offset to go on from: 0 when the file, or what is stored of it, is not what it was."""
+        state = self._state
+        if state is None or now.head_digest != state.head_digest or now.size < state.offset or not state.keys:
+            return 0
+        if now.size == state.size and now.mtime_ns != state.mtime_ns and state.state["complete"]:
+            return 0  # changed in place
+        with self._view() as view:
+            if view is None or any(view.session(key) is None for key in state.keys):
+                return 0
+        return state.offset if reading.digest_before(self.source.path, state.offset) == state.state["tail"] else 0
+
+    def _is_marked(self, offset: int) -> bool:
+        """Whether somebody said in it that it is not to be indexed. Bytes first: the marker is rare, and reading is not free."""
+        if not reading.contains(self.source.path, _NEEDLE, start=offset):
+            return False
+        for line in reading.lines(self.source.path):
+            for record in line.records:
+                found = searchable.searchable(self._dialect.view(record))
+                if found is not None and MARKER in found.text:
+                    return True
+        return False
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def _read(self, identity: reading.Identity, offset: int, refused: str | None) -> None:
+        kept = self._state.state if self._state and offset else {}
+        if self._state and offset:
+            self._carry(kept["figures"])
+        reader = self._dialect.reader(self.source, kept.get("reader"), identity.mtime_ns // limits.MILLISECOND_NS)
+        if offset and self._state:
+            for slot, told in reader.told.items():
+                self._go_on(slot, told, kept)
+        waiting = size = 0
+        for line in reading.lines(self.source.path, offset):
+            self.account.damaged_lines += line.damaged
+            self.account.pending += line.pending
+            for record in line.records:
+                slot, event = reader.read(record)
+                target = self.targets.get(slot) or self._meet(slot, reader.told[slot], refused)
+                size += self._take(target, event)
+                waiting += 1
+            offset = line.end
+            if waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES:
+                self._write(identity, offset, reader.state(), complete=False)
+                waiting = size = 0
+        if refused:
+            self._forget_refused()
+        self._write(identity, offset, reader.state(), complete=True)
+
+    def _go_on(self, slot: str, told: Told, kept: Mapping[str, Any]) -> None:
+        """A conversation that an earlier import of this file began."""
+        key = kept["slots"].get(slot, told.key)
+        self._renamed[told.key] = key
+        known = kept["figures"]["keys"]
+        self.targets[slot] = Target(
+            slot, key, told, refused=kept["refused"].get(slot), messages=known.get(key, 0), first=kept["firsts"].get(key)
+        )
+
+    def _meet(self, slot: str, told: Told, refused: str | None) -> Target:
+        """A conversation that begins in what is read now: new, known from before, or somebody else's."""
+        target = Target(slot, told.key, told, refused=refused)
+        self.targets[slot] = target
+        if refused or self.store is None:
+            return target
+        with self.store.reading() as view:
+            own = self._state.keys if self._state else ()
+            marked = f"{told.key}:{keys.short_digest(self.source.path)}"
+            for key in dict.fromkeys((told.key, str(keys.fit(keys.SessionKey(*keys.parse(marked)))))):
+                target.key = key
+                row = view.session(key)
+                if row is None:
+                    tombstone = view.tombstone(key) or (view.tombstone_by_id(told.session_id) if key == told.key else None)
+                    if tombstone and self.again in (key, tombstone.key):
+                        target.lifts = tombstone.key
+                    elif tombstone:
+                        target.refused = "deleted"
+                    break
+                self._load(target, view)
+                target.known_as = "unchanged" if key in own else "copy"
+                if key in own or (slot == MAIN and self.source.window) or self._overlaps(target):
+                    break
+                target.known = None  # another conversation that happens to have this id
+        self._renamed[told.key] = target.key
+        return target
+
+    def _load(self, target: Target, view: View) -> None:
+        """What the session has already, as ids and digests."""
+        target.known, target.ids = set(), set()
+        for window in view.windows(target.key):
+            after = -1
+            while rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS):
+                after = rows[-1].seq
+                target.known.update(stored_mark(row) for row in rows)
+                target.ids.update(row.id for row in rows if row.id)
+
+    def _overlaps(self, target: Target) -> bool:
+        """Whether a message of this file is one that the session has: then they are one conversation."""
+        reader = self._dialect.reader(self.source, None, 0)
+        for line in reading.lines(self.source.path):
+            for record in line.records:
+                slot, event = reader.read(record)
+                if slot == target.slot and event.nav.has_message and target.known and mark_of(event) in target.known:
+                    return True
+        return False
+
+    def _take(self, target: Target, event: Event) -> int:
+        """Count an event, and keep it for the next transaction if it is new; the bytes that it takes."""
+        prepared = prepare(self._dialect.name, event, subagent=":subagent:" in target.key)
+        said, target.before = prepared.said, target.at
+        if event.nav.kind in (NavKind.ENTRY, NavKind.RESET):
+            target.at = event.nav.id
+        if target.refused:
+            if said:
+                self.account.skip(target.refused)
+            return 0
+        if target.known is not None:
+            if mark_of(event) in target.known:
+                self._known(target, said is not None)
+                return 0
+            if event.nav.id in target.ids:
+                if target.known_as == "copy":
+                    self._known(target, said is not None)
+                    return 0
+                prepared = replace(prepared, event=again(event, target.before))
+                target.moved = True
+        if said and target.first is None and event.nav.id in (event.record.get("id"), event.record.get("uuid")):
+            target.first = f"{event.nav.id}:{said.digest}"
+        if said and said.role == "user" and target.title is None and not said.flags & Flag.AUTOMATION:
+            target.title = title_of(self._dialect.view(event.record))
+        target.batch.append(prepared)
+        return len(prepared.body)
+
+    def _known(self, target: Target, counts: bool) -> None:  # noqa: FBT001 (a figure or none)
+        if counts and target.known_as == "copy":
+            self.account.skip("copy")
+        elif counts:
+            self.account.unchanged += 1
+            target.messages += 1
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def _write(self, identity: reading.Identity, offset: int, reader: Mapping[str, Any], *, complete: bool) -> None:
+        """One transaction: events with path and index rows, facts, and how far the file was read."""
+        if complete:
+            self._finish()
+        writes = [target for target in self.targets.values() if target.batch]
+        if self.dry_run or self.store is None:
+            for target in writes:
+                self._count(target, [False] * len(target.batch))
+        else:
+            with self.store.writing() as writer:
+                for target in writes:
+                    self._count(target, self._append(writer, target))
+                live = [t for t in self.targets.values() if not t.refused and writer.session(t.key)]
+                if complete:
+                    for target in live:
+                        writer.patch(target.key, self._facts(writer, target))
+                writer.note_source(self._source_state(identity, offset, reader, live=live, complete=complete))
+        if complete:
+            self.account.sessions = sum(
+                1
+                for target in self.targets.values()
+                if not target.refused and (target.stored or target.known is not None or target.messages)
+            )
+        self.tick()
+
+    def _finish(self) -> None:
+        """What is only known at the end: conversations that nobody spoke in are not begun; a changed branch is led back to its end."""
+        for target in self.targets.values():
+            begun = target.stored or target.known is not None or target.messages
+            if not begun and not any(p.event.nav.has_message or p.event.type == "session" for p in target.batch):
+                target.batch.clear()
+            last = target.told.last_id
+            end = target.batch[-1].event.nav.id if target.batch else target.last
+            if target.moved and last and end != last:
+                event = return_to(last, end, when=target.told.updated_at, unique=f"{len(target.ids)}:{self.home.now()}")
+                target.batch.append(prepare(self._dialect.name, event))
+
+    def _append(self, writer: Writer, target: Target) -> list[bool]:
+        """Write a conversation's waiting events; which of them were there already."""
+        if target.lifts:
+            writer.lift(target.lifts)
+        if writer.session(target.key) is None:
+            writer.create(self._facts(writer, target))
+        window = self.source.window if target.slot == MAIN else None
+        placed = writer.append(target.key, target.batch, window=window)
+        target.stored = True
+        target.last = target.batch[-1].event.nav.id or target.last
+        return [each.duplicate for each in placed]
+
+    def _count(self, target: Target, duplicates: list[bool]) -> None:
+        for prepared, duplicate in zip(target.batch, duplicates, strict=True):
+            if prepared.said is None:
+                continue
+            if duplicate:
+                self.account.skip("duplicate")
+                continue
+            target.messages += 1
+            if target.known is not None and prepared.event.nav.id in target.ids:
+                self.account.updated += 1
+            else:
+                self.account.imported += 1
+        target.batch.clear()
+
+    def _forget_refused(self) -> None:
+        """A session that must not be indexed goes, if an earlier import brought it in. No tombstone: the file itself says no."""
+        if self.store is None or self.dry_run or self._state is None:
+            return
+        with self.store.writing() as writer:
+            for key in self._state.keys:
+                if writer.session(key) is not None:
+                    writer.delete(key, self.home.now())
+                    writer.lift(key)
+
+    def _facts(self, view: View, target: Target) -> Facts:
+        row = view.session(target.key)
+        windows = view.windows(target.key) if row else []
+        told = target.told
+        shown = [told.summaries[leaf] for leaf in told.summaries if row and view.known_ids(target.key, (leaf,))]
+        facts = facts_of(self.source, told, row, titles=(told.title, told.better_title, *shown, target.title))
+        spawner = self._renamed.get(facts.spawned_by or "", facts.spawned_by)
+        return replace(facts, key=target.key, session_id=windows[-1].session_id if windows else told.session_id, spawned_by=spawner)
+
+    def _source_state(
+        self, identity: reading.Identity, offset: int, reader: Mapping[str, Any], *, live: list[Target], complete: bool
+    ) -> SourceState:
+        figures = {
+            "keys": {target.key: target.messages for target in self.targets.values() if not target.refused and target.messages},
+            "skipped": self.account.skipped,
+            "damaged": self.account.damaged_lines,
+            "pending": self.account.pending,
+        }
+        source = self.source
+        return SourceState(
+            path=source.path,
+            tool=source.tool,
+            size=identity.size,
+            mtime_ns=identity.mtime_ns,
+            offset=offset,
+            head_digest=identity.head_digest,
+            keys=tuple(target.key for target in live),
+            state={
+                "complete": complete,
+                "tail": reading.digest_before(source.path, offset),
+                "reader": reader,
+                "figures": figures,
+                "slots": {target.slot: target.key for target in self.targets.values()},
+                "refused": {target.slot: target.refused for target in self.targets.values() if target.refused},
+                "firsts": {target.key: target.first for target in live if target.first},
+                "lone": None if source.window else {"key": source.key, "session_id": source.session_id, "spawned_by": source.spawned_by},
+            },
+        )

@@ -1,0 +1,146 @@
+"""Transcripts in: every source that the paths hold, one after the other, and the account of it (contract.md §6).
+
+A source that fails does not stop the others. What was read before is told by ``SourceState`` and not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+
+from wesaid import keys
+from wesaid.importers import openclaw
+from wesaid.importers.known import LeftOut, Source
+from wesaid.service import reconciling
+from wesaid.service.import_account import Account, Failure, SourceAccount, account_of
+from wesaid.service.import_facts import facts_of
+from wesaid.service.import_file import FileImport
+from wesaid.service.import_sources import Met, Unread, Wanted, discover, known_places
+from wesaid.service.opening import Home
+from wesaid.values import Scope
+
+Progress = Callable[[int, int, str], None]  # sources done, sources in all, the one at work
+
+
+def import_paths(  # noqa: PLR0913 (the command's options, each once)
+    home: Home,
+    paths: Iterable[str | Path],
+    *,
+    tool: str | None = None,
+    agent: str | None = None,
+    dry_run: bool = False,
+    again: str | None = None,
+    progress: Progress | None = None,
+) -> Account:
+    """Import every transcript of the paths; without paths, of every known place on this machine.
+
+    Args:
+        home: where to.
+        paths: files and folders.
+        tool: the tool that wrote them; guessed by content when not given.
+        agent: the agent that the sessions are given to, whatever the tool says.
+        dry_run: read and count, write nothing.
+        again: key of a deleted session to bring back.
+        progress: called with ``(sources done, sources in all, the path at work)`` after each transaction.
+
+    Returns:
+        The account; sources that could not be read carry their error and are listed in ``failed``.
+
+    Raises:
+        InputError: the tool or agent is not known or not allowed.
+        StoreError: the store failed; what was committed stays, and the next import goes on from there.
+    """
+    run = _Run(home, dry_run=dry_run, again=str(keys.parse(again)) if again else None)
+    wanted = Wanted(tool=tool, agent=agent, ignore=home.settings.import_ignore)
+    asked = list(paths)
+    met = discover(asked or known_places(), wanted)
+    accounts = []
+    for done, found in enumerate(met):
+        report = _reporter(progress, done, len(met), found.path)
+        report()
+        accounts.append(run.one(found, report))
+    run.link_forks()
+    if progress is not None:
+        progress(len(met), len(met), "")
+    return account_of(accounts)
+
+
+def _reporter(progress: Progress | None, done: int, total: int, path: str) -> Callable[[], None]:
+    def report() -> None:
+        if progress is not None:
+            progress(done, total, PurePath(path).name)
+
+    return report
+
+
+@dataclass(slots=True)
+class _Run:
+    """One import, and with which messages the sessions begin that it wrote."""
+
+    home: Home
+    dry_run: bool
+    again: str | None
+    _begun: set[tuple[str, str]] = field(default_factory=set)  # agent and first message
+
+    # ── one source ───────────────────────────────────────────────────────────────────────────────────────────────
+    def one(self, met: Met, report: Callable[[], None]) -> SourceAccount:
+        """The account of what was met at one path."""
+        if isinstance(met, Unread):
+            return SourceAccount(path=met.path, tool=None, agent_id=None, error=met.error)
+        if isinstance(met, LeftOut):
+            return SourceAccount(path=met.path, tool=met.tool, agent_id=met.agent, skipped={met.reason: 1})
+        store = self.home.engine.store(met.agent, create=not self.dry_run)
+        if met.missing:
+            return self._missing(met)
+        work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report)
+        account = work.run()
+        written = frozenset(target.key for target in work.touched)
+        if written:
+            # Rewinds inside a file leave rows to index: the import ends with everything findable.
+            reconciling.settle(self.home, {met.agent: Scope(keys=written)}, seconds=float("inf"))
+        self._begun.update((met.agent, target.first) for target in work.touched if target.first)
+        return account
+
+    def _missing(self, source: Source) -> SourceAccount:
+        """A session whose transcript is gone: its name and lineage are worth keeping, its messages cannot be had."""
+        account = SourceAccount(path=source.path, tool=source.tool, agent_id=source.agent, sessions=1, skipped={"missing-file": 1})
+        store = self.home.engine.store(source.agent)
+        if store is None or self.dry_run:
+            return account
+        with store.reading() as view:
+            state = view.source(source.path)
+            if view.session(source.key) is None and (view.tombstone(source.key) or view.tombstone_by_id(source.session_id)):
+                return SourceAccount(path=source.path, tool=source.tool, agent_id=source.agent, skipped={"deleted": 1})
+        told = openclaw.from_row(source)
+        with store.writing() as writer:
+            row = writer.session(source.key)
+            if row is None:
+                writer.create(facts_of(source, told, None, titles=(told.better_title,)))
+            if state is not None and not state.missing:
+                writer.note_source(replace(state, missing=True))
+        return account
+
+    # ── across sources ───────────────────────────────────────────────────────────────────────────────────────────
+    def link_forks(self) -> None:
+        """Sessions that begin with the same message, by id and text, are forks of the one that began first (formats.md §3)."""
+        for agent in sorted({agent for agent, _ in self._begun}):
+            store = self.home.engine.store(agent)
+            if store is None:
+                continue
+            with store.reading() as view:
+                alike: dict[str, set[str]] = {}
+                for state in view.sources():
+                    for key, first in state.state.get("firsts", {}).items():
+                        if (agent, first) in self._begun and keys.kind(key) != "subagent":
+                            alike.setdefault(first, set()).add(key)
+                rows = [[row for key in found if (row := view.session(key))] for found in alike.values() if len(found) > 1]
+            for group in rows:
+                origin, *forks = sorted(group, key=lambda row: (row.facts.created_at, row.facts.updated_at, row.facts.key))
+                for fork in forks:
+                    if fork.facts.forked_from is None:
+                        with store.writing() as writer:
+                            writer.patch(fork.facts.key, replace(fork.facts, forked_from=origin.facts.key))
+
+
+__all__ = ["Account", "Failure", "Progress", "SourceAccount", "import_paths"]
