@@ -34,7 +34,7 @@ class WesaidError(Exception):
 
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 4
-    http_status: ClassVar[int] = 500
+    http_status: ClassVar[int] = 500  # HTTP: our failure
 
     def __init__(self, message: str, *, hint: str = "", details: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class InputError(WesaidError):
 
     code = "invalid_input"
     exit_code = 2
-    http_status = 400
+    http_status = 400  # HTTP: bad request
 
 
 class QueryError(InputError):
@@ -78,7 +78,7 @@ class NotFoundError(WesaidError):
 
     code = "not_found"
     exit_code = 3
-    http_status = 404
+    http_status = 404  # HTTP: not found
 
 
 class NotVisibleError(NotFoundError):
@@ -90,7 +90,7 @@ class ConflictError(WesaidError):
 
     code = "conflict"
     exit_code = 2
-    http_status = 409
+    http_status = 409  # HTTP: conflict
 
 
 class SourceError(WesaidError):
@@ -109,7 +109,7 @@ class StoreBusyError(StoreError):
     """The lock was held for longer than ``limits.BUSY_MS``."""
 
     code = "store_busy"
-    http_status = 503
+    http_status = 503  # HTTP: try again later
 
 
 class StoreReadOnlyError(StoreError):

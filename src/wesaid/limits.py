@@ -67,6 +67,7 @@ RANK_RECENT: Final = 0.03  # share for a message of this moment: decides between
 RANK_RECENT_HALF_LIFE_DAYS: Final = 90.0
 RANK_AUTOMATION: Final = 0.15  # share taken from heartbeats and cron prompts: more than recency could give back
 RANK_SUBAGENT: Final = 0.08  # share taken from subagents, for the same reason
+RANK_MARKS_LOOKED_AT: Final = 50  # best messages whose text is read for the marks that were typed: two pages
 DAY_MS: Final = 86_400_000
 
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -93,6 +94,7 @@ MS_FROM: Final = 10**11  # a larger timestamp is milliseconds, a smaller one sec
 LATEST_MS: Final = 253_402_300_800_000  # the year 10 000: beyond it is no date
 NAV_LINKS: Final = 20_000  # rows off the chat chain whose parents are remembered while a file is read; later lines name recent ones
 NAV_LINKS_KEPT: Final = 512  # how many of them go with the resume offset: about 40 KB
+TITLE_ROWS: Final = 64  # beginning of a conversation in which its title is looked for; people speak in the first rows
 WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
 

@@ -1,15 +1,15 @@
 """What every command has in common: ``--json``, ``--home``, examples in its help, and words that begin with one dash.
 
-Refuses to know any command. A command's body gets a `Run` and returns its exit code (`FOUND`, `NOTHING`, …).
+Refuses to know any command. A command's work gets a `Run` and returns its exit code (`FOUND`, `NOTHING`, …).
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
@@ -24,8 +24,7 @@ INTERRUPTED: Final = 130  # 128 + SIGINT, as shells report it
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):  # no dataclass: importing those is a tenth of what `--help` takes
     """One run of one command: where its output goes and which home it works on (None: ``WESAID_HOME`` or the platform's)."""
 
     out: Out
@@ -65,16 +64,24 @@ def _alike(name: str, options: dict[str, click.Option]) -> list[str]:
 
 def command(
     name: str, *, examples: Sequence[str], cls: type[click.Command] = click.Command
-) -> Callable[[Callable[..., int]], click.Command]:
-    """Make a command of ``body(run, **options) -> exit code``; ``examples`` are whole command lines."""
+) -> Callable[[Callable[[], None]], click.Command]:
+    """Make a command of a declaration: a function that has decorators and a docstring, and no body.
+
+    ``examples`` are whole command lines. The work is ``execute(run, **options) -> exit code`` of the module of ``wesaid.cli.commands``
+    that has the declaration's name; it is imported when the command runs, and only then.
+    """
     epilog = "\b\nExamples:\n" + "\n".join(f"  {example}" for example in examples)
 
-    def decorate(body: Callable[..., int]) -> click.Command:
-        @functools.wraps(body)
+    def decorate(declared: Callable[[], None]) -> click.Command:
+        @functools.wraps(declared)
         def callback(*, as_json: bool, home: Path | None, **given: Any) -> int:
-            return body(Run(Out(as_json=as_json), home), **given)
+            work = importlib.import_module(f"wesaid.cli.commands.{declared.__name__}")
+            code = work.execute(Run(Out(as_json=as_json), home), **given)
+            assert isinstance(code, int)
+            return code
 
-        return click.command(name, cls=cls, epilog=epilog)(_common(callback))
+        short = (declared.__doc__ or "").partition("\n")[0]
+        return click.command(name, cls=cls, epilog=epilog, short_help=short)(_common(callback))
 
     return decorate
 

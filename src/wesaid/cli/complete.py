@@ -5,16 +5,12 @@ Invariant: completion is quiet. Whatever is wrong (no store, a damaged one, a sl
 
 from __future__ import annotations
 
-from pathlib import Path
+import importlib
 from typing import Final
 
 import click
 from click.shell_completion import CompletionItem
 from click.types import StringParamType
-
-from wesaid import limits
-from wesaid.service import listing, methods, opening
-from wesaid.values import OPERATOR
 
 
 class Values(StringParamType):
@@ -36,15 +32,12 @@ class SessionKeys(StringParamType):
     name = "session"
 
     def shell_complete(self, ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Keys that begin so, with their titles."""
+        """Keys that begin so. Only here is the store looked at, and its module imported."""
         try:
-            home = ctx.params.get("home")
-            with opening.open_home(home if isinstance(home, Path) else None) as store:
-                wanted = methods.convert(methods.ListParams, {"limit": limits.CLI_COMPLETION_KEYS, "search": incomplete or None})
-                rows = listing.sessions(store, OPERATOR, wanted).rows
+            found: list[str] = importlib.import_module("wesaid.cli.session_keys").beginning_with(ctx.params.get("home"), incomplete)
         except Exception:  # noqa: BLE001 - see the module's invariant
             return []
-        return [CompletionItem(row.key) for row in rows if row.key.startswith(incomplete)]
+        return [CompletionItem(key) for key in found]
 
 
 SESSION_KEY: Final = SessionKeys()

@@ -1,7 +1,6 @@
 """The program: which commands there are, and what an outcome means for the shell.
 
-A command's module is imported when it is used, and only then, so that ``--help`` and completion answer at once. Refuses to know what a
-command does. Invariants: exit codes are contract.md §6's; a `WesaidError` is a message, never a traceback; a reader that goes away
+Refuses to know what a command does. Invariants: exit codes are contract.md §6's; a `WesaidError` is a message, never a traceback; a reader that goes away
 (``| head``) is no error; every way out flushes stdout first.
 """
 
@@ -15,55 +14,20 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import click
-from click.shell_completion import CompletionItem
 
 from wesaid.cli import output
 from wesaid.cli.command import FOUND, INTERRUPTED, USAGE
 from wesaid.cli.shells import COMPLETE_VARIABLE
+from wesaid.cli.syntax import COMMANDS
 from wesaid.errors import UsageError, WesaidError
-
-COMMANDS: Final = {
-    "import": "Read transcripts of agents into the store.",
-    "append": "Add one message to a session.",
-    "search": "Find what was said.",
-    "history": "Read a session, or what surrounds a message.",
-    "show": "Print one message whole.",
-    "sessions": "List sessions, newest first.",
-    "rewind": "Make an earlier message the last one of a session.",
-    "reset": "Start a session anew; what was said stays readable.",
-    "delete": "Delete a session for good.",
-    "export": "Write a session out as JSON lines or Markdown.",
-    "stats": "Count what the store holds.",
-    "config": "Show the settings in force and where each came from.",
-    "completion": "Print the completion script of a shell.",
-}
 
 
 class Program(click.Group):
-    """``wesaid``: looks commands up in `COMMANDS` and turns every outcome into an exit code."""
+    """``wesaid``: the group of `COMMANDS`, which turns every outcome into an exit code."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """In the order of use, not of the alphabet."""
         return list(COMMANDS)
-
-    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the one command that is asked for."""
-        if cmd_name not in COMMANDS:
-            return None
-        suffix = "_" if cmd_name == "import" else ""  # a Python keyword cannot name a module
-        found = importlib.import_module(f"wesaid.cli.commands.{cmd_name}{suffix}").cli
-        assert isinstance(found, click.Command)
-        return found
-
-    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table of commands, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Names from the table, and the program's own options."""
-        items = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
-        return items + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """An unknown command names those there are."""
@@ -164,7 +128,7 @@ visible, 4 the store or a source failed, 130 interrupted.
 """
 
 
-@click.group(cls=Program, epilog=_EPILOG, context_settings={"max_content_width": 100})  # columns; help is prose
+@click.group(cls=Program, commands=COMMANDS, epilog=_EPILOG, context_settings={"max_content_width": 100})  # columns; help is prose
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version and stop.")
 def program() -> None:
     """Search what people and AI agents said in past sessions."""

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-Report = Callable[..., None]
+from wesaid.cli.output import safe
+
+Report = Callable[[int, int, str], None]
 
 
 @contextmanager
@@ -24,7 +26,7 @@ def progress() -> Iterator[Report | None]:
     with bars.Progress(*columns, console=console, transient=True) as shown:
         task = shown.add_task("reading", total=None)
 
-        def report(done: int, total: int | None = None, what: str = "") -> None:
-            shown.update(task, completed=done, total=total, description=what or "reading")
+        def report(done: int, total: int, what: str) -> None:
+            shown.update(task, completed=done, total=total, description=safe(what) or "reading")
 
         yield report

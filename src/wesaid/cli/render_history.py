@@ -20,7 +20,7 @@ def history_lines(page: HistoryPage, *, now: int) -> Iterator[Line]:
         yield from message_lines(message, now=now, anchor=message.message_id == page.anchor)
     if page.dropped_messages or page.content_truncated:
         yield []
-        yield [("Some of it was cut to keep the answer short; `wesaid show MESSAGE_ID` prints a message whole.", "dim")]
+        yield [(f"Long messages were cut; `wesaid export {quoted(page.session_key)}` has all of it.", "dim")]
     if page.has_more and page.next_offset is not None:
         yield []
         command = f"wesaid history {quoted(page.session_key)} --offset {page.next_offset}"

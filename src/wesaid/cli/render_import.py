@@ -18,9 +18,6 @@ _HEAD: Final = ("SOURCE", "TOOL", "AGENT", "SESSIONS", "FOUND", "IMPORTED", "UPD
 def account_lines(account: Mapping[str, Any], *, room: int | None = None) -> Iterator[Line]:
     """A table of the sources when they are few, then the totals, then each source that failed; ``room`` cells wide."""
     sources = account["sources"]
-    if not sources:
-        yield [("no transcript found", "")]
-        return
     if len(sources) <= limits.CLI_SOURCES_SHOWN:
         yield from table(_HEAD, [_row(source) for source in sources], room=room)
         yield []

@@ -8,6 +8,7 @@ role in its view.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import PurePath
@@ -15,10 +16,16 @@ from typing import Any, Final
 
 from wesaid import keys, limits
 from wesaid.importers.known import MAIN, POSITION, Clock, Source, Told, first_moment, text_of
-from wesaid.importers.reading import Record
+from wesaid.importers.reading import Record, printable
 from wesaid.values import Event, Nav, NavKind
 
 _CHAT: Final = frozenset({"user", "assistant"})
+# A command of the program itself: what follows its name is a setting, not something said. (`/review the parser` is.)
+_SETTING: Final = re.compile(
+    r"\s*(?:<command-message>[^<]{0,200}</command-message>\s*)?<command-name>/?"
+    r"(?:model|config|clear|resume|rename|add-dir|mcp|plugin|login|logout|permissions|theme|effort|fast|status|cost|context|export|ide|vim|hooks|agents)"
+    r"</command-name>"
+)
 _NO_ID: Final = Nav(kind=NavKind.NONE)
 
 
@@ -29,10 +36,10 @@ class ClaudeCode:
 
     def source(self, path: str, head: Sequence[Record], agent: str) -> Source:
         """A main transcript by the session id of its lines, a subagent's by its agent id and the session that spawned it."""
-        pure = PurePath(path)
+        pure = PurePath(printable(path))
         named = [found for record in head if (found := text_of(record, "sessionId"))]
         own = pure.stem if pure.stem in named or not named else named[0]
-        sidechains = [record.get("isSidechain") is True for record in head if record.get("type") in _CHAT]
+        sidechains = [record.get("isSidechain") is True for record in head if text_of(record, "type") in _CHAT]
         nested = "subagents" in pure.parts[:-1]
         if not (nested or pure.stem.startswith("agent-")) or not all(sidechains):
             return Source(path=path, tool=self.name, agent=agent, key=str(keys.imported(agent, own)), session_id=own)
@@ -83,7 +90,9 @@ def _role(record: Mapping[str, Any], kind: str, content: Any) -> str:
     by = origin.get("kind") if isinstance(origin, dict) else None
     if any(record.get(flag) is True for flag in flags) or by not in (None, "human") or record.get("promptSource") == "system":
         return "custom"
-    types = {block.get("type") for block in content if isinstance(block, dict)} if isinstance(content, list) else set()
+    if _SETTING.match(_text(content)):
+        return "custom"
+    types = {text_of(block, "type") for block in content if isinstance(block, dict)} if isinstance(content, list) else set()
     if "toolUseResult" in record or ("tool_result" in types and "text" not in types):
         return "toolResult"
     return "user"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from wesaid import limits
-from wesaid.importers.reading import Record
+from wesaid.importers.reading import Record, printable
 from wesaid.values import Event, WindowSpec
 
 # Every name of contract.md §6; those without an importer yet are known, so that the answer can say so.
@@ -42,6 +42,11 @@ class Source:
     row: Mapping[str, Any] = field(default_factory=dict)  # what the tool's own list says of the session
     siblings: Mapping[str, str] = field(default_factory=dict)  # file name -> key, to resolve a parent given as a path
     missing: bool = False
+
+    @property
+    def name(self) -> str:
+        """The path as it is kept and shown."""
+        return printable(self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from wesaid import keys
 from wesaid.errors import InputError
 from wesaid.importers.known import MAIN, POSITION, Clock, LeftOut, Source, Told, first_moment, moment, text_of
-from wesaid.importers.reading import Record
+from wesaid.importers.reading import Record, printable
 from wesaid.values import Event, Nav, NavKind, WindowSpec
 
 _ENTRIES: Final = frozenset(
@@ -102,7 +102,7 @@ class LineReader:
 
 def navigation(record: Mapping[str, Any], position_id: str) -> Nav:
     """What a record does to the branch (openclaw.md §1.1). ``position_id`` names an entry that has no id (version 1 files)."""
-    kind, own, parent = record.get("type"), _reference(record, "id"), _reference(record, "parentId")
+    kind, own, parent = text_of(record, "type"), _reference(record, "id"), _reference(record, "parentId")
     target = _reference(record, "targetId")
     if kind == "session":
         return Nav(kind=NavKind.NONE)
@@ -148,7 +148,7 @@ def from_row(source: Source) -> Told:
 def full_key(name: str, agent: str, override: str | None = None) -> str | None:
     """A row's name as a full key: bare names belong to the folder's agent; None when it has no proper shape."""
     try:
-        parsed = keys.parse(name if keys.is_key(name) else f"agent:{agent}:{name}")
+        parsed = keys.parse(name if name.lower().startswith("agent:") else f"agent:{agent}:{name}")
         return str(parsed if override is None else keys.fit(keys.SessionKey(keys.agent_id(override), parsed.rest)))
     except InputError:
         return None
@@ -156,7 +156,7 @@ def full_key(name: str, agent: str, override: str | None = None) -> str | None:
 
 def stem_of(path: str) -> str:
     """A transcript's name without folder and endings."""
-    return basename(path).partition(".jsonl")[0]
+    return printable(basename(path)).partition(".jsonl")[0]
 
 
 def basename(path: str) -> str:
@@ -181,12 +181,12 @@ def plan(
     siblings = {name: key for name, (key, _) in named.items()}
     resets: dict[str, list[tuple[int, str]]] = {}
     for name in sorted(names):
-        reason = next((why for pattern, why in _LEFT_OUT if pattern.fullmatch(name)), None)
+        reason = left_out(name)
         if reason:
             found.append(LeftOut(path=f"{folder}/{name}", tool="openclaw", agent=override or agent, reason=reason))
         elif match := _RESET.fullmatch(name):
             resets.setdefault(match["id"], []).append((_reset_time(match["time"]) or names[name], name))
-    lives = {name[: -len(".jsonl")]: name for name in names if name.endswith(".jsonl") and not any(p.fullmatch(name) for p, _ in _LEFT_OUT)}
+    lives = {name[: -len(".jsonl")]: name for name in names if name.endswith(".jsonl") and not left_out(name)}
     missing = {name[: -len(".jsonl")]: name for name in named if name not in names}
     for stem in sorted(lives.keys() | resets.keys() | missing.keys()):
         key, row = named.get(f"{stem}.jsonl", (str(keys.imported(override or agent, stem)), {}))
@@ -198,18 +198,23 @@ def plan(
         if stem in lives:
             # A live transcript is younger than all that was ever reset out of it.
             latest = max([names[lives[stem]], *(when + 1 for when, _ in resets.get(stem, []))])
-            window = WindowSpec(session_id=stem, ordinal=latest)
-            found.append(Source(path=f"{folder}/{lives[stem]}", session_id=stem, window=window, **common))
+            window = WindowSpec(session_id=printable(stem), ordinal=latest)
+            found.append(Source(path=f"{folder}/{lives[stem]}", session_id=window.session_id, window=window, **common))
         elif stem in missing and stem not in resets:
-            found.append(Source(path=f"{folder}/{stem}.jsonl", session_id=stem, missing=True, **common))
+            found.append(Source(path=f"{folder}/{stem}.jsonl", session_id=printable(stem), missing=True, **common))
     return found
+
+
+def left_out(name: str) -> str | None:
+    """Why a file of this name is never imported, or None."""
+    return next((why for pattern, why in _LEFT_OUT if pattern.fullmatch(name)), None)
 
 
 def _generations(folder: str, stem: str, resets: list[tuple[int, str]], common: Mapping[str, Any]) -> list[Source]:
     """Windows that were closed by a reset, oldest first."""
     out = []
     for when, name in sorted(resets):
-        own = f"{stem}@{name.rpartition('.reset.')[2]}"
+        own = f"{printable(stem)}@{name.rpartition('.reset.')[2]}"
         out.append(Source(path=f"{folder}/{name}", session_id=own, window=WindowSpec(session_id=own, ordinal=when, reason="reset"), **common))
     return out
 

@@ -83,6 +83,11 @@ _MARKS: Final = (
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
+def printable(path: str) -> str:
+    """A path as text that can be stored and written: bytes of a name that are no UTF-8 are spelled out."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def failure(path: str, error: OSError) -> SourceError:
     """A file system error as ours, with the path and what to do."""
     hints: dict[type[OSError], str] = {
@@ -90,7 +95,8 @@ def failure(path: str, error: OSError) -> SourceError:
         FileNotFoundError: "check the path; it may have been moved or cleaned up",
     }
     hint = hints.get(type(error), "check that the path can be read")
-    return SourceError(f"cannot read {path}: {error.strerror or type(error).__name__}", hint=hint, details={"path": path})
+    shown = printable(path)
+    return SourceError(f"cannot read {shown}: {error.strerror or type(error).__name__}", hint=hint, details={"path": shown})
 
 
 def _open(path: str) -> BinaryIO:
@@ -100,7 +106,8 @@ def _open(path: str) -> BinaryIO:
             return Path(path).open("rb")
     except OSError as error:
         raise failure(path, error) from error
-    raise SourceError(f"cannot read {path}: not a regular file", hint="give a transcript file or a folder of them", details={"path": path})
+    shown = printable(path)
+    raise SourceError(f"cannot read {shown}: not a regular file", hint="give a transcript file or a folder of them", details={"path": shown})
 
 
 def identify(path: str, *, like: str = "") -> Identity:
@@ -172,7 +179,7 @@ def walk(top: str) -> Iterator[Folder | SourceError]:
         seen += len(files)
         if seen > limits.WALK_FILES or (depth >= limits.WALK_DEPTH and folders):
             what = f"more than {limits.WALK_FILES} files" if seen > limits.WALK_FILES else f"folders deeper than {limits.WALK_DEPTH}"
-            yield SourceError(f"{top} has {what}", hint="name the folder that holds the transcripts", details={"path": path})
+            yield SourceError(f"{printable(top)} has {what}", hint="name the folder that holds the transcripts", details={"path": printable(path)})
             folders = []
         yield Folder(path, files)
         waiting.extend((folder, depth + 1) for folder in reversed(folders))
@@ -201,7 +208,8 @@ def document(path: str) -> Record:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise SourceError(f"{path} is not a JSON object", hint="mend or remove it, then import again", details={"path": path})
+        shown = printable(path)
+        raise SourceError(f"{shown} is not a JSON object", hint="mend or remove it, then import again", details={"path": shown})
     return value
 
 
@@ -297,7 +305,7 @@ def parse(text: str) -> tuple[list[Any], int]:
     if not bare:
         return [], 1  # a run of NUL is what a crash left of a line
     found, at = _run(bare, 0)
-    if at == len(bare):
+    if found and at == len(bare):
         return [_clean(value) for value in found], 0
     budget = limits.REPAIR_PASSES * len(bare)
     begin = at if found else 1

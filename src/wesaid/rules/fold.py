@@ -81,14 +81,17 @@ _OTHER_ASCII: Final = "".join(chr(n) for n in range(128) if not chr(n).isalnum()
 _TO_WORDS: Final = bytes.maketrans(
     (string.ascii_uppercase + _OTHER_ASCII).encode(), (string.ascii_lowercase + " " * len(_OTHER_ASCII)).encode()
 )
-_TO_SHAPE: Final = bytes.maketrans(
-    (string.ascii_uppercase + string.ascii_lowercase + string.digits + _OTHER_ASCII).encode(),
-    b"U" * len(string.ascii_uppercase) + b"l" * len(string.ascii_lowercase) + b"d" * len(string.digits) + b" " * len(_OTHER_ASCII),
-)
+_SHAPES: Final = {
+    **dict.fromkeys(string.ascii_uppercase.encode(), ord("U")),
+    **dict.fromkeys(string.ascii_lowercase.encode(), ord("l")),
+    **dict.fromkeys(string.digits.encode(), ord("d")),
+}
+_TO_SHAPE: Final = bytes(_SHAPES.get(n, ord(" ")) for n in range(256))  # 256: all bytes; of UTF-8, so what is not ASCII separates
 _HUMPED: Final = re.compile(rb"[Ud](?:(?<=[ld]U)|(?<=[lU]d)|(?<=d)(?=[lU])|(?<=UU)(?=l))")  # on shapes: a new part begins or ends
 _HUMP: Final = re.compile(rb"[A-Z]+s?(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # URLs stays whole
 _HUMPS_MAX: Final = 8  # more is a hash or base64, not a name
 _HUMP_LETTERS: Final = 3  # a name has a part of at least this many letters; `v2` and most hex have none
+_LETTERS_RUN: Final = re.compile(r"\w+")
 _ASCII_WORD: Final = re.compile("[A-Za-z0-9]+")
 
 # ── any text ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -200,7 +203,7 @@ def _words(text: str) -> list[str]:
 
 def _parts(text: str) -> str:
     """The humps of identifiers such as ``getUserName`` and ``HTTPServer2``, lower case, in order of appearance."""
-    raw = text[: limits.INDEXED_CODE_POINTS].encode("ascii", "replace")
+    raw = text[: limits.INDEXED_CODE_POINTS].encode("utf-8", "surrogatepass")
     shape = raw.translate(_TO_SHAPE) + b" "
     parts: list[bytes] = []
     met = _HUMPED.search(shape)
@@ -223,6 +226,17 @@ def fold(text: str) -> Folded:
 def tokens(text: str) -> tuple[str, ...]:
     """The tokens of ``fold(text).text``."""
     return tuple(_words(text))
+
+
+def marked(text: str) -> frozenset[str]:
+    """The words of a text that folding changes by more than case (``má``, ``Đường``), lower case and composed.
+
+    ``má``, ``mà`` and ``ma`` are one token; who typed the mark means that one first (field report B26, ``rank.exact_first``).
+    """
+    if text.isascii():
+        return frozenset()
+    words = set(_LETTERS_RUN.findall(unicodedata.normalize("NFC", _guarded(text)).lower()))
+    return frozenset(word for word in words if not word.isascii() and _flat(word) != word)
 
 
 def unsegmented(token: str) -> bool:
@@ -316,6 +330,19 @@ def aligned(text: str) -> list[tuple[str, int, int]]:
     return result
 
 
+class _Alone(dict[str, str]):
+    """``_flat`` of single code points, remembered up to the same bound as the others."""
+
+    def __missing__(self, char: str) -> str:
+        value = _flat(char)
+        if len(self) < limits.FOLD_TABLE_ENTRIES:
+            self[char] = value
+        return value
+
+
+_ALONE: Final = _Alone()
+
+
 def _located(text: str) -> tuple[str, list[int], list[int]]:
     """``_flat(text)`` with where each of its characters came from: folded piece by piece, a piece being a character and its marks."""
     flat: list[str] = []
@@ -325,9 +352,14 @@ def _located(text: str) -> tuple[str, list[int], list[int]]:
     for end in range(1, len(text) + 1):
         if end < len(text) and _JOINS[text[end]]:
             continue
-        folded = _flat(text[begin:end])
+        piece = text[begin:end]
+        folded = _ALONE[piece] if len(piece) == 1 else _flat(piece)
         flat.append(folded)
-        starts += [begin] * len(folded)
-        ends += [end] * len(folded)
+        if len(folded) == 1:
+            starts.append(begin)
+            ends.append(end)
+        else:
+            starts += [begin] * len(folded)
+            ends += [end] * len(folded)
         begin = end
     return "".join(flat), starts, ends

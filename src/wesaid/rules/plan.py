@@ -12,6 +12,8 @@ decides whether a strict tier runs: a count that is behind must not hide a messa
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -19,8 +21,8 @@ from wesaid import limits
 from wesaid.rules import fold
 from wesaid.values import Clause, Match, Query, Term, Tier
 
-# Function words by language, folded, so without marks. Small on purpose: to ask for a word too many costs a tier, for one too few the hit.
-# Left out is what carries meaning in another language or in this trade: die, war, hat, son, sur, van, mit, uber, ai, vi, os, may, down.
+# Function words, a list for each language, as they are written. Small on purpose: to ask for a word too many costs a tier, for one too
+# few the hit. A query is read in one language only, since "an" is a Vietnamese noun, "mit" a licence and "war" no auxiliary everywhere.
 _ENGLISH: Final = """
 a about above after again against all also am an and any are as at be because been before being below between both but by can could
 did do does doing done during each either else ever every for from further get gets got had has have having he her here hers herself
@@ -30,38 +32,38 @@ than that the their theirs them themselves then there these they this those thou
 upon us very via was we were what when where whether which while who whom whose why will with within without would yet you your yours
 yourself
 """
-_CONTRACTED: Final = "s t d ll m re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn ain"
-_VIETNAMESE: Final = """
-la va cua nhung cac cho voi khong duoc trong mot nay nhu thi ma vao tai se da dang gi sao nhe chung toi cung rat hoac neu khi
-"""
-_GERMAN: Final = """
-der das dem des ein eine einen einem einer und oder aber nicht ist sind waren wird werden wurde haben habe ich du er sie es wir ihr
-mich dich sich uns euch wie wo wann warum wer welche welcher welches fur von vom zu zum zur auf aus bei im nach auch noch nur wenn dass
-"""
-_FRENCH: Final = """
-le les un une de du et ou mais ne pas sont etait je il elle nous vous ils elles que qui quoi quand comment pourquoi quel quelle quels
-quelles dans avec par ce cette ces ses mes notre votre leur en au aux
-"""
-_SPANISH: Final = """
-el los las una unos unas y o pero es esta estan fue yo tu ella nosotros ellos quien cuando como donde cual cuales por para con del al
-lo su sus mis nuestro muy
-"""
-_OTHERS: Final = """
-um uma uns umas das dos nas foi eu ele voce quem quando onde qual e
-gli della dello degli delle nel nella che cosa perche
-het een ik wij zij niet waar wanneer welke
-и в во не что он на я с со как а то она так его но ты к у же вы за бы по ее мне было вот от о из ему когда где кто почему
-什么 我们 你们 他们 怎么 这个 那个 哪个 为什 时候 一个 可以 是否 如何 有没 没有 的 了 是 吗
-この その あの どの する した して です ます から まで という ください について
-"""
-# A run of a script without spaces is several tokens, so each word of the list is folded as a query is.
-FUNCTION_WORDS: Final = frozenset(
-    made.tokens
-    for word in f"{_ENGLISH} {_VIETNAMESE} {_GERMAN} {_FRENCH} {_SPANISH} {_OTHERS}".split()
-    if (made := fold.term(word)) is not None
+_OTHERS: Final = (
+    """là và của những các cho với không được có trong một này đó như thì mà ở vào ra tại từ sẽ đã đang gì ai sao nào nhé chúng tôi ta cũng
+    rất hoặc hay nếu khi vì để đến về bao nhiêu""",
+    """der die das dem den des ein eine einen einem einer und oder aber nicht ist sind war waren wird werden wurde hat haben habe ich du er
+    sie es wir ihr mich dich sich uns euch wie wo wann warum wer welche welcher welches für von vom zu zum zur auf aus bei im in an mit
+    über nach auch noch nur wenn dass""",
+    """le la les un une de du des et ou mais ne pas est sont a était je tu il elle nous vous ils elles que qui quoi quand comment pourquoi
+    quel quelle quels quelles dans sur avec pour par ce cette ces se ses mon mes notre votre leur en au aux où""",
+    """el la los las un una unos unas y o pero no es son esta está están fue yo tú ella nosotros ellos que qué quién cuándo cómo dónde cuál
+    cuáles por para con sin de del al en lo su sus mi mis nuestro muy se""",
+    """o a os as um uma uns umas de do da dos das no na nos nas em com não foi é eu ele ela você que quem quando onde qual como para por e""",
+    """il lo la gli le un una di del della dello degli delle nel nella che chi cosa come quando dove perché è sono non con per e""",
+    """de het een en van ik je wij zij is niet wat wie waar wanneer hoe welke dat die met voor op te""",
+    """и в во не что он на я с со как а то она так его но ты к у же вы за бы по её мне было вот от о из ему когда где кто почему мы""",
+    """什么 我们 你们 他们 怎么 这个 那个 哪个 为什 时候 一个 可以 是否 如何 有没 没有 的 了 是 吗""",
+    """この その あの どの する した して です ます から まで という ください について""",
 )
-_IN_CONTRACTIONS: Final = frozenset(_CONTRACTED.split()) | {tokens[0] for tokens in FUNCTION_WORDS if len(tokens) == 1}
+_ENOUGH: Final = 2  # so many words of another language's list make a query that language's
+_IN_CONTRACTIONS: Final = frozenset(
+    f"{_ENGLISH} s t d ll m re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn ain".split()
+)
 _OPERATORS: Final = frozenset(("AND", "OR", "NOT"))  # typed by habit of other engines: words that mean nothing here
+_OUTER: Final = re.compile(r"^\W+|\W+$")
+
+
+def _with_unmarked(words: str) -> frozenset[str]:
+    """A list as it is written, and as it is typed without marks. What is typed with marks is only ever the word with these marks."""
+    written = words.split()
+    return frozenset(written) | {folded for word in written if " " not in (folded := fold.fold(word).text)}
+
+
+_LANGUAGES: Final = tuple(_with_unmarked(words) for words in (_ENGLISH, *_OTHERS))
 
 
 def tiers(query: Query, frequency: Callable[[Term], int], indexed: int) -> list[Tier]:
@@ -123,31 +125,46 @@ def _single(query: Query) -> bool:
 
 def _wanted(query: Query) -> tuple[Clause, ...]:
     """The clauses that carry the question: all but function words, unless there is nothing else."""
+    known = _language(query.clauses)
     shouting = query.text.isupper()
-    content = tuple(clause for clause in query.clauses if not _is_function(clause, acronyms=not shouting))
+    content = tuple(clause for clause in query.clauses if not _is_function(clause, known, acronyms=not shouting))
     return content or query.clauses
 
 
-def _is_function(clause: Clause, *, acronyms: bool) -> bool:
+def _language(clauses: Sequence[Clause]) -> frozenset[str]:
+    """The function words of the language that most of the clauses' function words belong to; English when none is clearly ahead."""
+    typed = [_bare(clause.terms[0]) for clause in clauses]
+    english, *others = ((sum(word in words for word in typed), words) for words in _LANGUAGES)
+    best = max(others, key=lambda pair: pair[0])
+    return best[1] if best[0] >= _ENOUGH and best[0] > english[0] else english[1]
+
+
+def _bare(typed: Term) -> str:
+    """A word as typed, lower case, without the punctuation around it."""
+    return _OUTER.sub("", unicodedata.normalize("NFC", typed.text).lower())
+
+
+def _is_function(clause: Clause, known: frozenset[str], *, acronyms: bool) -> bool:
     """Whether a clause is a function word or a contraction of two. ``IT``, ``US`` and ``WHO`` in capitals are names."""
     if len(clause.terms) > 1:
         return False
     (only,) = clause.terms
     if only.quoted or (only.prefix and not fold.unsegmented(only.tokens[-1])):
         return False
-    if acronyms and len(only.text) > 1 and only.text.isupper() and only.text not in _OPERATORS:
+    word = _bare(only)
+    if acronyms and len(word) > 1 and only.text.isupper() and only.text not in _OPERATORS:
         return False
-    return only.tokens in FUNCTION_WORDS or (
-        len(only.tokens) > 1 and all(token in _IN_CONTRACTIONS for token in only.tokens) and "'" in only.text.replace("’", "'")
-    )
+    contraction = len(only.tokens) > 1 and ("'" in word or "’" in word) and _IN_CONTRACTIONS.issuperset(only.tokens)
+    return contraction or word in known
 
 
 def _walkable(query: Query, frequency: Callable[[Term], int], indexed: int) -> bool:
     """Whether the phrase has a word rare enough to lead a walk, in a corpus where that matters."""
     if indexed < limits.COMMON_WORD_ROWS:
         return True
-    content = sorted(query.clauses, key=lambda clause: _is_function(clause, acronyms=False))
-    return any(_count(clause, frequency) < limits.COMMON_WORD_ROWS for clause in content)
+    wanted = _wanted(query)
+    likely_first = sorted(query.clauses, key=lambda clause: clause not in wanted)
+    return any(_count(clause, frequency) < limits.COMMON_WORD_ROWS for clause in likely_first)
 
 
 def _count(clause: Clause, frequency: Callable[[Term], int]) -> int:

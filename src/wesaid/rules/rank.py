@@ -8,7 +8,7 @@ who may see them. Invariants:
 * hits of the caller's own lineage, and of sessions that only asked the same question, come after all others, whatever their tier;
 * every frequency that enters a score is one of messages that the caller may see.
 
-The service calls ``order``, then ``collapse``, then ``per_session``.
+The service calls ``order``, then ``exact_first`` if marks were typed, then ``collapse``, then ``per_session``.
 """
 
 from __future__ import annotations
@@ -69,11 +69,25 @@ def order(found: Iterable[tuple[Tier, Candidate]], query: Query, corpus: Corpus)
         if known is None or _STRICTNESS[tier.name] < _STRICTNESS[known[0].name]:
             strictest[identity] = (tier, candidate)
     pairs = list(strictest.values())
-    weights = {t: _weight(t, corpus) for t in {t for tier, _ in pairs for t in tier.match.score}}
+    columns = {number: _columns(tier, query, corpus) for number, tier in {id(tier): tier for tier, _ in pairs}.items()}
     average = corpus.average_length or sum(candidate.length for _, candidate in pairs) / max(len(pairs), 1)
-    covered = _coverage(pairs, weights)
-    scored = [_scored(tier, candidate, query, _Scale(corpus, weights, average, covered)) for tier, candidate in pairs]
+    scale = _Scale(corpus, average or 1.0, _coverage(pairs, columns))
+    scored = [_scored(tier, candidate, columns[id(tier)], scale) for tier, candidate in pairs]
     return sorted(scored, key=lambda one: _place(one, corpus))
+
+
+def exact_first(scored: Sequence[Scored], share: Callable[[Candidate], float], corpus: Corpus) -> list[Scored]:
+    """Messages that have the words with the marks that were typed before those without, within one tier; else the order stays.
+
+    Args:
+        scored: from ``order``.
+        share: how many of the query's ``fold.marked`` words are among those of the message, 0 to 1. It needs the message's text, so it
+            is asked for the best ``limits.RANK_MARKS_LOOKED_AT`` only.
+        corpus: as for ``order``.
+    """
+    looked_at = [(one, share(one.candidate)) for one in scored[: limits.RANK_MARKS_LOOKED_AT]]
+    looked_at.sort(key=lambda pair: (_last(pair[0].candidate, corpus), _STRICTNESS[pair[0].tier], -pair[1]))
+    return [one for one, _ in looked_at] + list(scored[limits.RANK_MARKS_LOOKED_AT :])
 
 
 def collapse(scored: Sequence[Scored], message_id: Callable[[Candidate], str | None] | None = None) -> list[Place]:
@@ -125,13 +139,29 @@ def per_session(places: Iterable[Place], *, most: int | None = limits.RESULTS_PE
 
 # ── scoring ──────────────────────────────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
+class _Columns:
+    """What ``Candidate.counts`` of one tier mean, position by position. Terms are slow to hash, and there are 500 candidates."""
+
+    weights: tuple[float, ...]
+    sizes: tuple[int, ...]  # tokens of each term
+    words: tuple[tuple[str, tuple[int, ...]], ...]  # what was typed -> its positions
+
+
+@dataclass(frozen=True, slots=True)
 class _Scale:
     """What is the same for all candidates of an answer."""
 
     corpus: Corpus
-    weights: Mapping[Term, float]
     average: float
-    covered: Mapping[str, float]  # session key -> share of the question's weight that its candidates have together
+    covered: Mapping[str, float]  # session key -> the part of that weight which its candidates say together
+
+
+def _columns(tier: Tier, query: Query, corpus: Corpus) -> _Columns:
+    """The columns of one tier."""
+    score = tier.match.score
+    at = {t: i for i, t in enumerate(score)}
+    words = tuple((_typed(clause), tuple(at[t] for t in clause.terms)) for clause in query.clauses if all(t in at for t in clause.terms))
+    return _Columns(tuple(_weight(t, corpus) for t in score), tuple(len(t.tokens) for t in score), words)
 
 
 def _weight(wanted: Term, corpus: Corpus) -> float:
@@ -141,26 +171,31 @@ def _weight(wanted: Term, corpus: Corpus) -> float:
     return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
-def _coverage(pairs: Iterable[tuple[Tier, Candidate]], weights: Mapping[Term, float]) -> dict[str, float]:
-    """For each session, how much of the question its candidates say together: 0 to 1, by weight of the terms."""
-    met: dict[str, set[Term]] = {}
+def _coverage(pairs: Iterable[tuple[Tier, Candidate]], columns: Mapping[int, _Columns]) -> dict[str, float]:
+    """For each session, the weight of all terms that its candidates say together."""
+    met: dict[tuple[str, int], list[int]] = {}  # session and tier -> the most often that each term occurs in one message
+    tiers = {id(tier): tier for tier, _ in pairs}
     for tier, candidate in pairs:
-        terms = met.setdefault(candidate.key, set())
-        terms.update(t for t, count in zip(tier.match.score, candidate.counts, strict=False) if count)
-    everything = sum(weights.values()) or 1.0
-    return {key: sum(weights[t] for t in terms) / everything for key, terms in met.items()}
+        known = met.setdefault((candidate.key, id(tier)), [0] * len(candidate.counts))
+        met[candidate.key, id(tier)] = list(map(max, known, candidate.counts))
+    by_session: dict[str, dict[Term, float]] = {}
+    for (key, number), counts in met.items():
+        said = zip(tiers[number].match.score, columns[number].weights, counts, strict=False)
+        by_session.setdefault(key, {}).update({t: weight for t, weight, count in said if count})
+    return {key: sum(terms.values()) for key, terms in by_session.items()}
 
 
-def _scored(tier: Tier, candidate: Candidate, query: Query, scale: _Scale) -> Scored:
+def _scored(tier: Tier, candidate: Candidate, columns: _Columns, scale: _Scale) -> Scored:
     """One candidate with its score, the summands of it, and the words that it misses."""
-    counted = [(t, count) for t, count in zip(tier.match.score, candidate.counts, strict=False) if count]
-    stretch = 1 - limits.RANK_LENGTH + limits.RANK_LENGTH * candidate.length / (scale.average or 1.0)
-    k1 = limits.RANK_SATURATION
-    words = sum(scale.weights[t] * count * (k1 + 1) / (count + k1 * stretch) for t, count in counted)
-    near = 0.0
-    if len(counted) > 1 and candidate.span > 0:
-        near = words * limits.RANK_NEAR * min(sum(len(t.tokens) for t, _ in counted) / candidate.span, 1.0)
-    session = sum(scale.weights.values()) * limits.RANK_SESSION * scale.covered.get(candidate.key, 0.0)
+    words, present, tokens = 0.0, 0, 0
+    norm = limits.RANK_SATURATION * (1 - limits.RANK_LENGTH + limits.RANK_LENGTH * candidate.length / scale.average)
+    for weight, size, count in zip(columns.weights, columns.sizes, candidate.counts, strict=False):
+        if count:
+            words += weight * count * (limits.RANK_SATURATION + 1) / (count + norm)
+            present += 1
+            tokens += size
+    near = words * limits.RANK_NEAR * min(tokens / candidate.span, 1.0) if present > 1 and candidate.span > 0 else 0.0
+    session = limits.RANK_SESSION * scale.covered[candidate.key]
     base = words + near + session
     age_days = max(scale.corpus.now - candidate.timestamp, 0) / limits.DAY_MS
     parts = {"words": words, "near": near, "session": session}
@@ -169,12 +204,9 @@ def _scored(tier: Tier, candidate: Candidate, query: Query, scale: _Scale) -> Sc
         parts["automation"] = -base * limits.RANK_AUTOMATION
     if candidate.flags & Flag.SUBAGENT:
         parts["subagent"] = -base * limits.RANK_SUBAGENT
+    missing = tuple(word for word, at in columns.words if not any(candidate.counts[i] for i in at)) if tier.name == "some" else ()
     return Scored(
-        candidate=candidate,
-        tier=_tier(tier, candidate, scale.corpus),
-        score=math.fsum(parts.values()),
-        missing=_missing(tier, candidate, query) if tier.name == "some" else (),
-        parts=parts,
+        candidate=candidate, tier=_tier(tier, candidate, scale.corpus), score=math.fsum(parts.values()), missing=missing, parts=parts
     )
 
 
@@ -184,23 +216,22 @@ def _tier(tier: Tier, candidate: Candidate, corpus: Corpus) -> TierName:
     return "phrase" if tier.name == "all" and near_enough else tier.name
 
 
-def _missing(tier: Tier, candidate: Candidate, query: Query) -> tuple[str, ...]:
-    """The words asked for that this message does not have, as typed, in order."""
-    counts = dict(zip(tier.match.score, candidate.counts, strict=False))
-    return tuple(_typed(clause) for clause in query.clauses if not any(counts.get(t, 1) for t in clause.terms))
-
-
 def _typed(clause: Clause) -> str:
     """A clause as it was typed."""
     return " OR ".join(t.text for t in clause.terms)
 
 
+def _last(candidate: Candidate, corpus: Corpus) -> int:
+    """Above 0 for what comes after all others."""
+    return 2 if candidate.key in corpus.own else 1 if candidate.key in corpus.echoes else 0
+
+
 def _place(one: Scored, corpus: Corpus) -> tuple[int, int, float, int, str, int, int, int]:
     """The sort key: others before echoes before own, strict before loose, then score, newest, and what makes the order total."""
     candidate = one.candidate
-    last = 2 if candidate.key in corpus.own else 1 if candidate.key in corpus.echoes else 0
     # Rounded: sums in another order must not change the order of results.
     score = -round(one.score, 9)
+    last = _last(candidate, corpus)
     return last, _STRICTNESS[one.tier], score, -candidate.timestamp, candidate.key, -candidate.rowid, candidate.window, candidate.seq
 
 

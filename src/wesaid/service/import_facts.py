@@ -6,21 +6,24 @@ Titles and labels are redacted here, whole, before they are cut.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from wesaid import keys, limits
-from wesaid.importers.known import Source, Told
+from wesaid.engines.contract import View
+from wesaid.importers.known import Dialect, Source, Told
 from wesaid.rules import redact, searchable
-from wesaid.values import Event, Facts, Nav, NavKind, SessionRow, StoredEvent
+from wesaid.values import Event, Facts, Flag, Nav, NavKind, SessionRow, StoredEvent
 
 Mark = tuple[str, bytes]  # an event's id and a digest of its record
 
 _GROUPS: Final = frozenset({"group", "channel", "room"})
 _MARK_BYTES: Final = 8
+_COMMAND: Final = re.compile("<command-(?:name|message|args)>")
 
 
 def facts_of(source: Source, told: Told, row: SessionRow | None, *, titles: Iterable[str | None]) -> Facts:
@@ -49,10 +52,21 @@ def facts_of(source: Source, told: Told, row: SessionRow | None, *, titles: Iter
     )
 
 
-def title_of(view: Mapping[str, Any] | None) -> str | None:
-    """A person's words as the raw material of a title."""
-    found = searchable.searchable(view)
-    return found.text if found else None
+def words_of(view: View, window: int, dialect: Dialect) -> str | None:
+    """What a person said first in a window, of what is visible: the raw material of a title.
+
+    An abandoned beginning must not be found again through the title. What follows a slash command is a second choice.
+    """
+    second = None
+    for row in view.path(window, start=0, count=limits.TITLE_ROWS):
+        record = dialect.view(msgspec.json.decode(row.body))
+        found = searchable.searchable(record)
+        if found is None or found.role != "user" or found.flags & Flag.AUTOMATION:
+            continue
+        if not _COMMAND.search(str(record["message"].get("content"))[: limits.PREVIEW_CODE_POINTS] if record else ""):
+            return found.text
+        second = second or found.text
+    return second
 
 
 def _line(text: str) -> str | None:
@@ -87,4 +101,11 @@ def return_to(last: str, end: str | None, *, when: int, unique: str) -> Event:
     return Event(nav=nav, type="leaf", timestamp=when, record=record)
 
 
-__all__ = ["Mark", "again", "facts_of", "mark_of", "return_to", "stored_mark", "title_of"]
+def reset_event(path: str, when: int) -> Event:
+    """What OpenClaw's newer stores write where a file of the same name was begun anew: what was said before stays on the path."""
+    name = f"reset-{keys.short_digest(f'{path}:{when}')}"
+    record = {"type": "reset", "id": name, "reason": "reset", "timestamp": when}
+    return Event(nav=Nav(kind=NavKind.RESET, id=name), type="reset", timestamp=when, record=record)
+
+
+__all__ = ["Mark", "again", "facts_of", "mark_of", "reset_event", "return_to", "stored_mark", "words_of"]

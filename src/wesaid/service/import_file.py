@@ -20,10 +20,10 @@ from wesaid.importers import DIALECTS, reading
 from wesaid.importers.known import MAIN, Dialect, Source, Told
 from wesaid.rules import searchable
 from wesaid.service.import_account import SourceAccount
-from wesaid.service.import_facts import Mark, again, facts_of, mark_of, return_to, stored_mark, title_of
+from wesaid.service.import_facts import Mark, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
-from wesaid.values import Event, Facts, Flag, NavKind, Prepared, SourceState
+from wesaid.values import Event, Facts, NavKind, Prepared, SourceState
 
 MARKER: Final = "<!-- wesaid: do not index -->"
 _NEEDLE: Final = b"wesaid: do not index"  # the part of it that no JSON writer escapes
@@ -41,7 +41,6 @@ class Target:
     ids: set[str] = field(default_factory=set)
     known_as: str = "unchanged"  # the figure of what is stored already
     lifts: str | None = None  # a tombstone to lift
-    title: str | None = None  # made of the first words of a person
     first: str | None = None  # id and digest of its first message, which a fork shares
     messages: int = 0  # that the session has of this file
     batch: list[Prepared] = field(default_factory=list)
@@ -68,7 +67,7 @@ class FileImport:
     _renamed: dict[str, str] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.account = SourceAccount(path=self.source.path, tool=self.source.tool, agent_id=self.source.agent)
+        self.account = SourceAccount(path=self.source.name, tool=self.source.tool, agent_id=self.source.agent)
 
     @property
     def _dialect(self) -> Dialect:
@@ -93,7 +92,7 @@ class FileImport:
         path = self.source.path
         try:
             with self._view() as view:
-                self._state = view.source(path) if view else None
+                self._state = view.source(self.source.name) if view else None
             identity = reading.identify(path, like=self._state.head_digest if self._state else "")
             if self._state and self._is_unchanged(self._state, identity):
                 return self.account
@@ -106,7 +105,7 @@ class FileImport:
 
     def _is_unchanged(self, state: SourceState, now: reading.Identity) -> bool:
         """Whether nothing of the file is new; then the account is what the last import said."""
-        if not state.state.get("complete") or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest):
+        if state.missing or not state.state.get("complete") or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest):
             return False
         figures = state.state["figures"]
         if self.again in state.state["slots"].values() and self.again not in state.keys:
@@ -198,7 +197,7 @@ class FileImport:
             return target
         with self.store.reading() as view:
             own = self._state.keys if self._state else ()
-            marked = f"{told.key}:{keys.short_digest(self.source.path)}"
+            marked = f"{told.key}:{keys.short_digest(self.source.name)}"
             for key in dict.fromkeys((told.key, str(keys.fit(keys.SessionKey(*keys.parse(marked)))))):
                 target.key = key
                 row = view.session(key)
@@ -211,7 +210,11 @@ class FileImport:
                     break
                 self._load(target, view)
                 target.known_as = "unchanged" if key in own else "copy"
-                if key in own or (slot == MAIN and self.source.window) or self._overlaps(target):
+                if self.source.window and slot == MAIN:
+                    if key in own and not self._overlaps(target):
+                        target.batch.append(prepare(self._dialect.name, reset_event(self.source.name, self.home.now())))
+                    break
+                if key in own or self._overlaps(target):
                     break
                 target.known = None  # another conversation that happens to have this id
         self._renamed[told.key] = target.key
@@ -259,8 +262,6 @@ class FileImport:
                 target.moved = True
         if said and target.first is None and event.nav.id in (event.record.get("id"), event.record.get("uuid")):
             target.first = f"{event.nav.id}:{said.digest}"
-        if said and said.role == "user" and target.title is None and not said.flags & Flag.AUTOMATION:
-            target.title = title_of(self._dialect.view(event.record))
         target.batch.append(prepared)
         return len(prepared.body)
 
@@ -349,8 +350,9 @@ class FileImport:
         row = view.session(target.key)
         windows = view.windows(target.key) if row else []
         told = target.told
+        spoken = words_of(view, windows[-1].window, self._dialect) if windows else None
         shown = [told.summaries[leaf] for leaf in told.summaries if row and view.known_ids(target.key, (leaf,))]
-        facts = facts_of(self.source, told, row, titles=(told.title, told.better_title, *shown, target.title))
+        facts = facts_of(self.source, told, row, titles=(told.title, told.better_title, *shown, spoken))
         spawner = self._renamed.get(facts.spawned_by or "", facts.spawned_by)
         return replace(facts, key=target.key, session_id=windows[-1].session_id if windows else told.session_id, spawned_by=spawner)
 
@@ -365,7 +367,7 @@ class FileImport:
         }
         source = self.source
         return SourceState(
-            path=source.path,
+            path=source.name,
             tool=source.tool,
             size=identity.size,
             mtime_ns=identity.mtime_ns,

@@ -154,7 +154,10 @@ def _lone(path: str, wanted: Wanted, *, named: bool) -> Iterator[Met]:
     """A file by its name and content. A file that nobody named and that looks like nothing is passed by in silence."""
     name = PurePath(path).name
     try:
-        if name in _NAMED:
+        secondary = openclaw.left_out(name) if wanted.tool in (None, openclaw.DIALECT.name) else None
+        if secondary and (named or name.endswith(_SUFFIXES)):
+            yield LeftOut(path=path, tool=openclaw.DIALECT.name, agent=wanted.agent, reason=secondary)
+        elif name in _NAMED:
             reading.identify(path)
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason=_NAMED[name])
         elif name.endswith(".json") and b'"loglines"' in reading.beginning(path):

@@ -5,6 +5,7 @@ A source that fails does not stop the others. What was read before is told by ``
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -12,6 +13,7 @@ from pathlib import Path, PurePath
 from wesaid import keys
 from wesaid.importers import openclaw
 from wesaid.importers.known import LeftOut, Source
+from wesaid.importers.reading import printable
 from wesaid.service import reconciling
 from wesaid.service.import_account import Account, Failure, SourceAccount, account_of
 from wesaid.service.import_facts import facts_of
@@ -61,6 +63,7 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
         report()
         accounts.append(run.one(found, report))
     run.link_forks()
+    run.mark_missing([os.path.realpath(Path(path).expanduser()) for path in asked])
     if progress is not None:
         progress(len(met), len(met), "")
     return account_of(accounts)
@@ -87,9 +90,9 @@ class _Run:
     def one(self, met: Met, report: Callable[[], None]) -> SourceAccount:
         """The account of what was met at one path."""
         if isinstance(met, Unread):
-            return SourceAccount(path=met.path, tool=None, agent_id=None, error=met.error)
+            return SourceAccount(path=printable(met.path), tool=None, agent_id=None, error=met.error)
         if isinstance(met, LeftOut):
-            return SourceAccount(path=met.path, tool=met.tool, agent_id=met.agent, skipped={met.reason: 1})
+            return SourceAccount(path=printable(met.path), tool=met.tool, agent_id=met.agent, skipped={met.reason: 1})
         store = self.home.engine.store(met.agent, create=not self.dry_run)
         if met.missing:
             return self._missing(met)
@@ -104,14 +107,14 @@ class _Run:
 
     def _missing(self, source: Source) -> SourceAccount:
         """A session whose transcript is gone: its name and lineage are worth keeping, its messages cannot be had."""
-        account = SourceAccount(path=source.path, tool=source.tool, agent_id=source.agent, sessions=1, skipped={"missing-file": 1})
+        account = SourceAccount(path=source.name, tool=source.tool, agent_id=source.agent, sessions=1, skipped={"missing-file": 1})
         store = self.home.engine.store(source.agent)
         if store is None or self.dry_run:
             return account
         with store.reading() as view:
-            state = view.source(source.path)
+            state = view.source(source.name)
             if view.session(source.key) is None and (view.tombstone(source.key) or view.tombstone_by_id(source.session_id)):
-                return SourceAccount(path=source.path, tool=source.tool, agent_id=source.agent, skipped={"deleted": 1})
+                return SourceAccount(path=source.name, tool=source.tool, agent_id=source.agent, skipped={"deleted": 1})
         told = openclaw.from_row(source)
         with store.writing() as writer:
             row = writer.session(source.key)
@@ -141,6 +144,20 @@ class _Run:
                     if fork.facts.forked_from is None:
                         with store.writing() as writer:
                             writer.patch(fork.facts.key, replace(fork.facts, forked_from=origin.facts.key))
+
+    def mark_missing(self, tops: list[str]) -> None:
+        """Files below these paths that were imported once and are gone: what they said stays, and its sessions say so."""
+        for agent in self.home.engine.agents() if tops and not self.dry_run else ():
+            store = self.home.engine.store(agent)
+            if store is None:
+                continue
+            with store.reading() as view:
+                below = [state for state in view.sources() if not state.missing and any(PurePath(state.path).is_relative_to(top) for top in tops)]
+            gone = [state for state in below if not os.path.lexists(state.path) and "\\x" not in state.path]
+            if gone:
+                with store.writing() as writer:
+                    for state in gone:
+                        writer.note_source(replace(state, missing=True))
 
 
 __all__ = ["Account", "Failure", "Progress", "SourceAccount", "import_paths"]

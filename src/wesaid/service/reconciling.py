@@ -11,7 +11,7 @@ from time import monotonic
 
 from wesaid import limits
 from wesaid.engines.contract import Store
-from wesaid.errors import StoreBusyError, StoreReadOnlyError
+from wesaid.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again
 from wesaid.values import EVERYTHING, Scope, StaleWindow
@@ -25,11 +25,14 @@ def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> int:
     until = monotonic() + seconds
     left = 0
     for agent, scope in scopes.items():
-        store = home.engine.store(agent)
-        if store is None:
-            continue
-        with store.reading() as view:
-            stale = view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH)
+        try:
+            store = home.engine.store(agent)
+            if store is None:
+                continue
+            with store.reading() as view:
+                stale = view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH)
+        except StoreError:
+            continue  # whoever reads it for an answer says that it failed; the other agents' windows are not its hostages
         for window in stale:
             try:
                 done = monotonic() < until and rebuild(store, window, until=until)

@@ -121,14 +121,19 @@ def _run(walk: Walk, tiers: Sequence[Tier]) -> tuple[list[rank.Place], list[tupl
 
 
 def _candidates(walk: Walk, tier: Tier, view: View, scope: Scope) -> list[Candidate]:
-    """One tier in one database. Words that may bring candidates each bring their own, so that a frequent one hides no rare one's."""
+    """One tier in one database, within one budget.
+
+    Words that may bring candidates each bring their own, rarest first, so that a frequent one hides no rare one's; what a rare one leaves
+    of its share goes to the next.
+    """
     oldest_first = walk.params.order == "oldest"
     matches = [tier.match]
     if len(tier.match.any_of) > 1:
         matches = [_only(tier, number) for number in range(len(tier.match.any_of))]
     seen: dict[int, Candidate] = {}
-    for match in matches:
-        found = view.candidates(match, scope, walk.filters, limit=limits.CANDIDATES, oldest_first=oldest_first)
+    for number, match in enumerate(matches):
+        share = (limits.CANDIDATES - len(seen)) // (len(matches) - number)
+        found = view.candidates(match, scope, walk.filters, limit=share, oldest_first=oldest_first)
         walk.complete = walk.complete and found.complete
         seen |= {candidate.rowid: candidate for candidate in found.candidates}
     return list(seen.values())

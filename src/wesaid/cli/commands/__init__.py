@@ -1,1 +1,1 @@
-"""One module for each command, each with its ``cli``; imported when the command is used (see `wesaid.cli.program`)."""
+"""One module for each command, each with its ``execute``; imported when the command runs (`wesaid.cli.syntax` declares them)."""

@@ -5,35 +5,15 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import click
-
 from wesaid import limits
-from wesaid.cli.command import FOUND, Run, Words, command, given
-from wesaid.cli.complete import SESSION_KEY
+from wesaid.cli.command import FOUND, Run, given
 from wesaid.cli.facts import facts_lines
 from wesaid.service import opening, writing
 from wesaid.values import OPERATOR
 
 
-@command(
-    "append",
-    cls=Words,
-    examples=(
-        'wesaid append agent:main:main --role user "we moved the ferry timetable to Postgres"',
-        "make 2>&1 | wesaid append agent:ci:main --role assistant -",
-    ),
-)
-@click.argument("session_key", type=SESSION_KEY)
-@click.option("--role", type=click.Choice(["user", "assistant"]), required=True, help="Who said it.")
-@click.option("--spawned-by", type=SESSION_KEY, metavar="KEY", help="The session that started this one; set once, when it is created.")
-@click.option("--idempotency-key", metavar="K", help="The same key again appends nothing and answers the same.")
-@click.argument("text", metavar="TEXT|-")
-def cli(run: Run, session_key: str, text: str, **options: Any) -> int:
-    """Add one message to a session.
-
-    A session that is new is created. The text is read from stdin when it is a single dash. What was said can be found as soon as this
-    returns.
-    """
+def execute(run: Run, session_key: str, text: str, **options: Any) -> int:
+    """`wesaid append`; its exit code."""
     said = _stdin() if text == "-" else text
     message = given(role=options["role"], text=said, idempotencyKey=options["idempotency_key"])
     with opening.open_home(run.home) as home:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from wesaid.cli.command import FOUND, Run, command
+from wesaid.cli.command import FOUND, Run
 from wesaid.cli.output import safe
 from wesaid.cli.paint import table
 from wesaid.service import opening
 
 
-@command("config", examples=("wesaid config", "WESAID_SESSIONS_VISIBILITY=self wesaid config"))
-def cli(run: Run) -> int:
-    """Show the settings in force and where each came from.
-
-    They are read from config.toml in the home and from the environment. An invalid value stops the program.
-    """
+def execute(run: Run) -> int:
+    """`wesaid config`; its exit code."""
     with opening.open_home(run.home) as home:
         path, explained = str(home.path), home.settings.explain()
     if run.out.as_json:
@@ -21,7 +17,9 @@ def cli(run: Run) -> int:
         run.out.object({"home": path, "settings": rows})
     else:
         run.out.lines([[("home  ", "dim"), (safe(path), "")], []])
-        run.out.lines(table(("SETTING", "VALUE", "FROM"), [[(name, "key"), safe(_shown(value)), safe(source)] for name, value, source in explained]))
+        run.out.lines(
+            table(("SETTING", "VALUE", "FROM"), [[(name, "key"), safe(_shown(value)), safe(source)] for name, value, source in explained])
+        )
     return FOUND
 
 

@@ -5,31 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-import click
-
-from wesaid.cli.command import FOUND, Run, command, reveal_option, warn_revealed
-from wesaid.cli.complete import SESSION_KEY
+from wesaid.cli.command import FOUND, Run, warn_revealed
 from wesaid.cli.output import SCHEMA_VERSION, Out, dumps, safe
 from wesaid.service import exporting, opening
 from wesaid.values import OPERATOR
 
 
-@command(
-    "export",
-    examples=(
-        "wesaid export agent:main:main > main.jsonl",
-        "wesaid export agent:main:main --format md | less",
-        "wesaid export agent:main:main --reveal > main.jsonl     imports again to the same thing",
-    ),
-)
-@click.argument("session_key", type=SESSION_KEY)
-@click.option("--format", "form", type=click.Choice(["jsonl", "md"]), default="jsonl", show_default=True, help="JSON lines, or Markdown to read.")
-@reveal_option("Write secrets as they were said.")
-def cli(run: Run, session_key: str, form: str, *, reveal: bool) -> int:
-    """Write a session out as JSON lines or Markdown.
-
-    With --json the text is the `content` of one JSON object.
-    """
+def execute(run: Run, session_key: str, form: str, *, reveal: bool) -> int:
+    """`wesaid export`; its exit code."""
     warn_revealed(reveal)
     with opening.open_home(run.home) as home:
         chunks = iter(exporting.export(home, OPERATOR, session_key, format=form, reveal=reveal))

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import click
-
-from wesaid import limits
 from wesaid.cli.ages import age
-from wesaid.cli.command import FOUND, NOTHING, Run, command, given
+from wesaid.cli.command import FOUND, NOTHING, Run, given
 from wesaid.cli.output import safe
 from wesaid.cli.paint import Line, table
 from wesaid.cli.render_search import short_path
@@ -20,26 +17,8 @@ from wesaid.values import OPERATOR
 _KINDS = ("main", "group", "cron", "hook", "subagent", "import", "other")
 
 
-@command(
-    "sessions",
-    examples=(
-        "wesaid sessions                                   the newest",
-        "wesaid sessions --tool claude-code --limit 20",
-        "wesaid sessions --search ferry --json             title, label or key",
-    ),
-)
-@click.option("--agent", metavar="ID", help="Only this agent's.")
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only this kind; may be given several times.")
-@click.option("--label", metavar="TEXT", help="Only with this label.")
-@click.option("--search", metavar="TEXT", help="Only with this in title, label or key.")
-@click.option("--tool", metavar="TOOL", help="Only of this tool, such as claude-code.")
-@click.option("--project", metavar="PATH", help="Only those that worked in this folder.")
-@click.option("--archived", is_flag=True, help="Archived sessions instead.")
-@click.option("--active-minutes", type=int, metavar="N", help="Only those with a message in the last N minutes.")
-@click.option("--limit", type=int, metavar="N", help=f"At most N, 1 to {limits.LIST_MAX} (default {limits.LIST_DEFAULT}).")
-@click.option("--offset", type=int, metavar="N", help="Leave out the first N.")
-def cli(run: Run, **options: Any) -> int:
-    """List sessions, newest first."""
+def execute(run: Run, **options: Any) -> int:
+    """`wesaid sessions`; its exit code."""
     wanted = given(
         agentId=options["agent"],
         kinds=list(options["kinds"]) or None,
@@ -56,7 +35,9 @@ def cli(run: Run, **options: Any) -> int:
             if page.has_more:
                 run.out.note(f"{len(page.rows)} shown; --offset {page.next_offset} shows the next")
         else:
-            run.out.note("no sessions" + (" like that" if len(wanted) > 1 else ": `wesaid import` reads what the agents on this machine said"))
+            run.out.note(
+                "no sessions" + (" like that" if len(wanted) > 1 else ": `wesaid import` reads what the agents on this machine said")
+            )
     return FOUND if page.rows else NOTHING
 
 
@@ -76,4 +57,11 @@ def _columns(rows: Sequence[ListedSession], now: int) -> list[Line]:
 
 
 def _words(row: ListedSession, now: int) -> tuple[str, ...]:
-    return row.key, str(row.message_count), age(row.updated_at, now), row.tool or "-", short_path(row.project) or "-", row.label or row.title or "-"
+    return (
+        row.key,
+        str(row.message_count),
+        age(row.updated_at, now),
+        row.tool or "-",
+        short_path(row.project) or "-",
+        row.label or row.title or "-",
+    )

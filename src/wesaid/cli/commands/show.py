@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from wesaid.cli.command import FOUND, Run, command, reveal_option, warn_revealed
-from wesaid.cli.complete import SESSION_KEY
+from wesaid.cli.command import FOUND, Run, warn_revealed
 from wesaid.cli.output import safe
 from wesaid.cli.render_history import message_lines
 from wesaid.errors import UsageError
@@ -13,16 +10,12 @@ from wesaid.service import history, opening, wire
 from wesaid.values import OPERATOR
 
 
-@command("show", examples=("wesaid show m42                     wherever it is", "wesaid show agent:main:main m42     in this session"))
-@click.argument("names", nargs=-1, required=True, type=SESSION_KEY, metavar="[SESSION_KEY] MESSAGE_ID")
-@reveal_option()
-def cli(run: Run, names: tuple[str, ...], *, reveal: bool) -> int:
-    """Print one message whole.
-
-    With --json it is one message of `wesaid history`.
-    """
+def execute(run: Run, names: tuple[str, ...], *, reveal: bool) -> int:
+    """`wesaid show`; its exit code."""
     if len(names) > 2:
-        raise UsageError(f"show takes a session key and a message id, {len(names)} words were given", hint="wesaid show [SESSION_KEY] MESSAGE_ID")
+        raise UsageError(
+            f"show takes a session key and a message id, {len(names)} words were given", hint="wesaid show [SESSION_KEY] MESSAGE_ID"
+        )
     warn_revealed(reveal)
     *keys, message_id = names
     with opening.open_home(run.home) as home:

@@ -63,14 +63,18 @@ class Index:
             self._db.execute("DELETE FROM entry WHERE rid = ?", (rid,))
         self._messages -= len(rids)
 
-    def finish(self) -> None:
-        """Write the counters and the new words: once a transaction, at its end."""
+    def count(self) -> None:
+        """Write the counters: at the end of each call, so that the transaction reads its own."""
         if self._messages:
             self._db.execute("UPDATE meta SET value = value + ? WHERE name = 'messages'", (self._messages,))
         if self._drift:
             self._db.execute("UPDATE meta SET value = ?1 WHERE name = 'drift' AND value < ?1", (self._drift,))
-        self._learn()
         self._messages = self._drift = 0
+
+    def finish(self) -> None:
+        """Write the new words: once a transaction, at its end."""
+        self.count()
+        self._learn()
         self._fresh.clear()
 
     def _learn(self) -> None:

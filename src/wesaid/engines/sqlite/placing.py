@@ -145,6 +145,25 @@ class Placing:
             self._mark(state, keep, int(first) & _LOW)
         self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
         state.path_length = keep
+        self._reconsider(state)
+
+    def _reconsider(self, state: WindowState) -> None:
+        """After a cut: a mirror whose reply is gone is a message again, its text must not be lost with it."""
+        end = (state.window << 32) + state.path_length
+        reach = limits.MIRROR_LOOK_BACK
+        rows = fetch(
+            self._db,
+            "SELECT p.spot, e.rid, e.flags, e.digest FROM path p JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? AND e.role = 1",
+            (max(end - 2 * reach, state.window << 32), end),
+        )
+        for spot, rid, flags, digest in rows:
+            repeats = any(
+                other[1] != rid and other[3] == digest and abs(other[0] - spot) <= reach and (not other[2] & Flag.MIRROR or other[0] < spot)
+                for other in rows
+            )
+            if flags & Flag.COPY and spot >= end - reach and not repeats:
+                self._db.execute("UPDATE entry SET flags = ? WHERE rid = ?", (flags & ~Flag.COPY, rid))
+                state.messages += 1
 
     def _drop(self, state: WindowState, rows: list[tuple[int, int]]) -> None:
         self._index.drop([rid for rid, _ in rows])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -59,18 +60,19 @@ class SqliteWriter(SqliteView):
     def patch(self, key: str, facts: Facts) -> SessionRow:
         """See the contract."""
         before = self._row(key)
-        if before.facts.spawned_by is not None and facts.spawned_by != before.facts.spawned_by:
+        if before.facts.spawned_by is not None and facts.spawned_by not in {None, before.facts.spawned_by}:
             raise ConflictError(
                 f"session {key} was spawned by another session",
                 hint="lineage is set once, when a session is created",
                 details={"field": "spawnedBy"},
             )
+        facts = replace(facts, key=key, session_id=before.facts.session_id, spawned_by=before.facts.spawned_by or facts.spawned_by)
         if facts == before.facts:
             return before
         self._db.execute(
             "UPDATE session SET key = ?, session_id = ?, dialect = ?, kind = ?, title = ?, label = ?, tool = ?, project = ?, created_at = ?,"
             " updated_at = ?, archived_at = ?, spawned_by = ?, forked_from = ?, extra = ? WHERE token = ?",
-            (key, *_columns(facts)[1:], before.token),
+            (*_columns(facts), before.token),
         )
         if (facts.title, facts.label) != (before.facts.title, before.facts.label):
             self._db.execute("DELETE FROM titles WHERE rowid = ?", (before.token,))
@@ -89,6 +91,7 @@ class SqliteWriter(SqliteView):
             self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
             self._db.execute("DELETE FROM event WHERE place >= ? AND place < ?", (low, high))
             self._db.execute("DELETE FROM stale WHERE window = ?", (window.window,))
+        self._index.count()
         self._db.execute("DELETE FROM window WHERE session = ?", (row.token,))
         self._db.execute("DELETE FROM titles WHERE rowid = ?", (row.token,))
         self._db.execute("DELETE FROM source_session WHERE key = ?", (key,))
@@ -114,6 +117,7 @@ class SqliteWriter(SqliteView):
         state = self._placing.window(self._number(int(found), window))
         placed = [self._one(state, each) for each in prepared]
         self._placing.save(state)
+        self._index.count()
         latest = max((each.event.timestamp for each in prepared), default=0)
         self._db.execute(
             "UPDATE session SET message_count = message_count + ?, updated_at = max(updated_at, ?) WHERE token = ?",
@@ -147,11 +151,8 @@ class SqliteWriter(SqliteView):
         return Placed(id=nav.id, timestamp=event.timestamp, indexed=indexed)
 
     def _has(self, window: int, name: str, body: bytes) -> bool:
-        stored = self._db.execute(
-            "SELECT body FROM event WHERE id = ? AND place >= ? AND place < ? ORDER BY place DESC LIMIT 1",
-            (name, window << 32, (window + 1) << 32),
-        ).get
-        return stored is not None and unpack_body(stored) == body
+        rows = fetch(self._db, "SELECT body FROM event WHERE id = ? AND place >= ? AND place < ?", (name, window << 32, (window + 1) << 32))
+        return any(unpack_body(stored) == body for (stored,) in rows)
 
     # ── rebuilding ───────────────────────────────────────────────────────────────────────────────────────────────
     def rebuild(self, window: int) -> None:
@@ -187,6 +188,7 @@ class SqliteWriter(SqliteView):
         self._db.executemany("INSERT OR IGNORE INTO source_session (key, path) VALUES (?, ?)", [(key, state.path) for key in state.keys])
 
     def _count(self, state: WindowState) -> None:
+        self._index.count()
         self._db.execute("UPDATE session SET message_count = message_count + ? WHERE token = ?", (state.take_messages(), state.session))
 
     # ── helpers ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -217,7 +219,16 @@ class SqliteWriter(SqliteView):
                 (spec.ordinal, spec.reason, int(spec.findable), window),
             )
             self._placing.forget(window)
+        self._newest(session)
         return int(window)
+
+    def _newest(self, session: int) -> None:
+        """A session's id is that of its newest window."""
+        self._db.execute(
+            "UPDATE session SET session_id = (SELECT session_id FROM window WHERE session = ?1 ORDER BY ordinal DESC, window DESC LIMIT 1)"
+            " WHERE token = ?1",
+            (session,),
+        )
 
     def _window(self, session: int, spec: WindowSpec) -> int:
         self._db.execute(
@@ -227,6 +238,7 @@ class SqliteWriter(SqliteView):
         window = self._db.last_insert_rowid()
         if window >= _NEVER_USED:
             raise ConflictError("this database has used up its window numbers", hint="import its sources into a new --home")
+        self._newest(session)
         return window
 
 

@@ -1,0 +1,32 @@
+"""The door fixtures: each test of the contract runs through every door that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contract.doors import DOORS, FOR_ANY_CALLER, Door
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home of the test's own."""
+    return tmp_path / "home"
+
+
+@pytest.fixture(params=DOORS)
+def door(request: pytest.FixtureRequest, home: Path) -> Iterator[Door]:
+    """Every door, the operator asking."""
+    opened = DOORS[request.param](home)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=FOR_ANY_CALLER)
+def callers_door(request: pytest.FixtureRequest, home: Path) -> Iterator[Door]:
+    """The doors through which a session can ask."""
+    opened = DOORS[request.param](home)
+    yield opened
+    opened.close()

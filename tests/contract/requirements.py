@@ -1,0 +1,71 @@
+"""What the product promises, as data: an id, where the promise comes from, one sentence; and what it still waits for.
+
+A row with ``waits`` belongs to a later issue: it has no test yet, and test_coverage.py fails as soon as that issue's changelog fragment
+exists while the row still waits. A row without ``waits`` has at least one test that carries its id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One promise. ``waits`` is the number of the issue that will keep it."""
+
+    id: str
+    source: str
+    text: str
+    waits: int | None = None
+
+
+MISSION = "the mission of wesaid: session search as OpenClaw announced it"
+FUTURE = "announced by OpenClaw as a future improvement"
+
+ROWS = (
+    Requirement("search.text", MISSION, "A search covers what users and assistants said in the agent's own past sessions."),
+    Requirement("search.hit", MISSION, "Each result has session key, timestamp, role, and a short excerpt that matches."),
+    Requirement("search.reopen", MISSION, "The returned key, given to history, opens the surrounding conversation."),
+    Requirement("search.exact", MISSION, "Exact words and exact phrases of raw transcripts are found."),
+    Requirement("vis.same", MISSION, "Search obeys the same visibility rules as history, by the same code."),
+    Requirement("vis.before-limits", MISSION, "Results outside what the caller may see are removed before any limit is applied."),
+    Requirement(
+        "vis.sandbox",
+        MISSION,
+        "A sandboxed agent sees only itself and sessions that it spawned, when spawned-session visibility is on.",
+    ),
+    Requirement("out.redacted", MISSION, "Excerpts are redacted before a model gets them, as history's are."),
+    Requirement("out.bounded", MISSION, "Results are bounded by count, by excerpt length and by total response size."),
+    Requirement("index.beside", MISSION, "A full-text index (SQLite FTS5) lies beside the transcript rows in each agent's own database."),
+    Requirement("index.same-tx", MISSION, "A new message is indexed in the transaction that persists it: the index never lags."),
+    Requirement("index.delete-tx", MISSION, "Deleting a session removes its index entries in the same transaction."),
+    Requirement("index.excluded", MISSION, "Tool results, reasoning and images are not indexed."),
+    Requirement("index.active-branch", MISSION, "Only the active branch of a transcript can be found."),
+    Requirement(
+        "index.rewind",
+        MISSION,
+        "Rewinding a branch marks the session stale, and the next search starts its rebuild from the visible path that history uses; "
+        "a rewind that only shortens the path may be complete in its own transaction.",
+    ),
+    Requirement(
+        "index.backfill", MISSION, "Transcripts that predate the index are indexed by the same background reconciliation.", waits=4
+    ),
+    Requirement(
+        "index.indexing-flag",
+        MISSION,
+        "An answer given meanwhile says `indexing: true`, may be incomplete, and is complete when asked again afterwards.",
+    ),
+    Requirement("index.words", MISSION, "Words are Unicode words; accents do not matter, marks that are letters stay."),
+    Requirement("index.cjk", FUTURE, "Chinese, Japanese and Korean substrings are found."),
+    Requirement(
+        "gateway.method", MISSION, "The gateway has an additive method `sessions.search` with a bounded allowlist of session keys.", waits=8
+    ),
+    Requirement(
+        "tool.core", MISSION, "`sessions_search` is a core tool: a default install has it, with no provider and no plugin.", waits=6
+    ),
+    Requirement("memory.search", MISSION, "`memory_search` covers durable memory files and semantic recall.", waits=9),
+    Requirement("memory.sessions", MISSION, "The session-memory corpus is the semantic complement to exact transcript search.", waits=9),
+    Requirement("doctor.import", MISSION, "`doctor` imports older transcripts.", waits=4),
+)
+
+REQUIREMENTS = {row.id: row for row in ROWS}
