@@ -41,7 +41,7 @@ ROOMS = (
     Room("wesaid.keys", ("wesaid.limits", "wesaid.errors")),
     Room("wesaid.settings", ("wesaid.limits", "wesaid.errors", "wesaid.keys")),
     Room("wesaid.graphemes", ("wesaid.limits",)),
-    Room("wesaid.values", GROUND),
+    Room("wesaid.values", VALUES),
     Room("wesaid.rules", (*VALUES, "wesaid.rules.fold"), RULES_NEVER),
     Room("wesaid.importers", (*VALUES, "wesaid.rules.fold", "wesaid.importers.reading", "wesaid.importers.known")),
     Room("wesaid.embed", (*VALUES, "wesaid.rules.fold", "wesaid.embed")),

@@ -169,6 +169,18 @@ def test_a_rewritten_file_updates_what_changed(home: Home, tmp_path: Path) -> No
     assert (bring(home, path)["unchanged"], sessions(home)["agent:main:import:s9"].message_count) == (3, 3)
 
 
+def test_a_grown_file_that_was_also_changed_is_read_anew(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The beginning is the same and there is more at the end, but the bytes before the offset are not what they were."""
+    monkeypatch.setattr(limits, "HEAD_DIGEST_BYTES", 64)
+    path = tmp_path / "s.jsonl"
+    path.write_text(CHAT)
+    bring(home, path)
+    path.write_text(CHAT.replace("gamma gannet", "gamma grebe") + message("d", "c", "delta dunnock"))
+    totals = bring(home, path)
+    assert (totals["imported"], totals["updated"], totals["unchanged"]) == (1, 1, 2)
+    assert (len(hits(home, "grebe")), hits(home, "gannet"), visible(home, "agent:main:import:s9")) == (1, [], ["a", "b", "c", "d"])
+
+
 def test_a_rewritten_file_without_ids_is_updated_in_place(home: Home, tmp_path: Path) -> None:
     """Position names hold their order when one of them changes."""
     lines = [json.dumps({"type": "message", "timestamp": 1772359200000, "message": {"role": "user", "content": text}}) for text in ("one", "two", "three")]
@@ -314,6 +326,28 @@ def test_ignored_files_are_not_read(plain: Home, tmp_path: Path) -> None:
     (tmp_path / ".wesaidignore").write_text("# mine\nprivate/\ndrop*\n")
     bring(plain, tmp_path)
     assert set(sessions(plain)) == {"agent:main:import:keep"}
+
+
+def test_a_setting_names_what_no_import_reads(tmp_path: Path) -> None:
+    """``import.ignore`` holds for every path."""
+    (tmp_path / "in").mkdir()
+    for name in ("keep.jsonl", "drop.jsonl"):
+        (tmp_path / "in" / name).write_text(CHAT.replace("s9", Path(name).stem))
+    with opening.open_home(tmp_path / "home", environ={"WESAID_IMPORT_IGNORE": "drop*"}) as home:
+        bring(home, tmp_path / "in")
+        assert set(sessions(home)) == {"agent:main:import:keep"}
+
+
+def test_two_homes_with_one_key_lose_nothing(home: Home, tmp_path: Path) -> None:
+    """The same key and the same short message ids in another OpenClaw home: another window, not a copy."""
+    for name, text in (("one", "alpha albatross"), ("two", "omega ouzel")):
+        folder = tmp_path / name / "agents" / "main" / "sessions"
+        folder.mkdir(parents=True)
+        (folder / "sessions.json").write_text(json.dumps({"agent:main:main": {"sessionId": f"u{name}"}}))
+        (folder / f"u{name}.jsonl").write_text(header(f"u{name}") + message("a", None, text))
+    totals = bring(home, tmp_path)
+    assert (totals["imported"], totals["sessions"]) == (2, 1)
+    assert [len(hits(home, word)) for word in ("albatross", "ouzel")] == [1, 1]
 
 
 # ── where things go wrong ────────────────────────────────────────────────────────────────────────────────────────

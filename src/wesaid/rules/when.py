@@ -21,7 +21,7 @@ ALLOWED: Final = (
     "an ISO date or time (2026-01-31, 2026-01-31T09:30, 2026-01-31T09:30+07:00), an age (30min, 12h, 7d, 2w, 3mo, 1y), "
     "now, today, yesterday, or this/last week, month or year"
 )
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)  # 1970: where Unix time begins
 _AGE: Final = re.compile(r"([0-9]{1,9}) ?(min|h|d|w|mo|y)(?: ago)?")
 _UNITS: Final = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _MONTHS_A_YEAR: Final = 12  # the calendar's

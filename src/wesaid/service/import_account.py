@@ -24,7 +24,7 @@ class SourceAccount:
     path: str
     tool: str | None
     agent_id: str | None
-    sessions: int = 0
+    keys: set[str] = field(default_factory=set)  # of the sessions that it is in
     imported: int = 0
     updated: int = 0
     unchanged: int = 0
@@ -32,6 +32,11 @@ class SourceAccount:
     damaged_lines: int = 0
     pending: int = 0
     error: WesaidError | None = None
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions it is in."""
+        return len(self.keys)
 
     @property
     def found(self) -> int:
@@ -69,10 +74,11 @@ class Account:
 
     @property
     def totals(self) -> SourceAccount:
-        """The sum over all sources."""
+        """The sum over all sources; a session of several sources is one."""
         total = SourceAccount(path="", tool=None, agent_id=None)
         for source in self.sources:
-            for name in ("sessions", "imported", "updated", "unchanged", "damaged_lines", "pending"):
+            total.keys |= source.keys
+            for name in ("imported", "updated", "unchanged", "damaged_lines", "pending"):
                 setattr(total, name, getattr(total, name) + getattr(source, name))
             for reason, count in source.skipped.items():
                 total.skip(reason, count)

@@ -110,18 +110,19 @@ class FileImport:
         figures = state.state["figures"]
         if self.again in state.state["slots"].values() and self.again not in state.keys:
             return False
-        deleted = 0
+        deleted, live = 0, set(state.keys)
         with self._view() as view:
             for key, count in figures["keys"].items():
                 if view is None or view.session(key) is None:
                     if view is None or view.tombstone(key) is None or key == self.again:
                         return False
                     deleted += count
+                    live.discard(key)
         self._carry(figures)
         self.account.unchanged -= deleted
         if deleted:
             self.account.skip("deleted", deleted)
-        self.account.sessions = len(state.keys)
+        self.account.keys = live
         self.account.pending = figures["pending"]
         return True
 
@@ -254,10 +255,10 @@ class FileImport:
             if mark_of(event) in target.known:
                 self._known(target, said is not None)
                 return 0
-            if event.nav.id in target.ids:
-                if target.known_as == "copy":
-                    self._known(target, said is not None)
-                    return 0
+            if event.nav.id in target.ids and target.known_as == "copy" and self.source.window is None:
+                self._known(target, said is not None)  # an older state of a message that is there
+                return 0
+            if event.nav.id in target.ids and target.known_as == "unchanged":
                 prepared = replace(prepared, event=again(event, target.before))
                 target.moved = True
         if said and target.first is None and event.nav.id in (event.record.get("id"), event.record.get("uuid")):
@@ -290,12 +291,7 @@ class FileImport:
                     for target in live:
                         writer.patch(target.key, self._facts(writer, target))
                 writer.note_source(self._source_state(identity, offset, reader, live=live, complete=complete))
-        if complete:
-            self.account.sessions = sum(
-                1
-                for target in self.targets.values()
-                if not target.refused and (target.stored or target.known is not None or target.messages)
-            )
+        self.account.keys = {t.key for t in self.targets.values() if not t.refused and (t.stored or t.known is not None or t.messages)}
         self.tick()
 
     def _finish(self) -> None:
@@ -330,7 +326,7 @@ class FileImport:
                 self.account.skip("duplicate")
                 continue
             target.messages += 1
-            if target.known is not None and prepared.event.nav.id in target.ids:
+            if target.known_as == "unchanged" and prepared.event.nav.id in target.ids:
                 self.account.updated += 1
             else:
                 self.account.imported += 1

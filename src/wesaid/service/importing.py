@@ -107,7 +107,7 @@ class _Run:
 
     def _missing(self, source: Source) -> SourceAccount:
         """A session whose transcript is gone: its name and lineage are worth keeping, its messages cannot be had."""
-        account = SourceAccount(path=source.name, tool=source.tool, agent_id=source.agent, sessions=1, skipped={"missing-file": 1})
+        account = SourceAccount(path=source.name, tool=source.tool, agent_id=source.agent, keys={source.key}, skipped={"missing-file": 1})
         store = self.home.engine.store(source.agent)
         if store is None or self.dry_run:
             return account

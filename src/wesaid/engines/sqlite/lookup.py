@@ -14,6 +14,7 @@ import apsw
 
 from wesaid import limits
 from wesaid.engines.sqlite.match import Counter, express
+from wesaid.engines.sqlite.records import LOW, SHIFT
 from wesaid.values import Candidate, Clause, Filters, Flag, Found, Match, Scope, Term
 
 _UNSEGMENTED_FROM = 0x0E00  # Thai and above: tokens are bigrams there, the word table has none (fold)
@@ -190,8 +191,8 @@ class Lookup:
         return Candidate(
             agent_id=self._agent,
             key=key,
-            window=place >> 32,
-            seq=place & 0xFFFFFFFF,  # the place's low half (schema)
+            window=place >> SHIFT,
+            seq=place & LOW,
             rowid=rowid,
             role="assistant" if role else "user",
             timestamp=timestamp,

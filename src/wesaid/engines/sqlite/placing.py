@@ -15,12 +15,10 @@ import apsw
 from wesaid import limits
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.index import Index, rids_of
-from wesaid.engines.sqlite.records import SHOWN, unpack_nav
+from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_nav
 from wesaid.rules import branch
 from wesaid.rules.branch import Cursor, Cuts, Diverges, Extends, Known, Step
 from wesaid.values import Flag, NavKind, Prepared
-
-_LOW = 0xFFFFFFFF  # the half of a place that is the seq, of a spot that is the position (see schema)
 
 
 @dataclass(slots=True)
@@ -76,12 +74,12 @@ class Placing:
         rows = self._db.execute(
             "SELECT e.place, e.nav, e.id, e.parent, e.target, e.append_parent, p.spot FROM event e LEFT JOIN path p ON p.place = e.place"
             " WHERE e.id = ? AND e.place >= ? AND e.place < ? ORDER BY e.place DESC",
-            (name, window << 32, (window + 1) << 32),
+            (name, window << SHIFT, (window + 1) << SHIFT),
         )
         for place, packed, identity, parent, target, append_parent, spot in rows:
             kind = branch.standing(unpack_nav(packed, identity, parent, target, append_parent))
             if kind is not NavKind.NONE:
-                return Known(kind=kind, seq=place & _LOW, position=None if spot is None else spot & _LOW, target=target)
+                return Known(kind=kind, seq=place & LOW, position=None if spot is None else spot & LOW, target=target)
         return None
 
     def carry_out(self, state: WindowState, step: Step, place: int, prepared: Prepared) -> bool:
@@ -97,7 +95,7 @@ class Placing:
         return False
 
     def _extend(self, state: WindowState, place: int, prepared: Prepared) -> bool:
-        spot = (state.window << 32) + state.path_length
+        spot = (state.window << SHIFT) + state.path_length
         before = self._db.execute("SELECT shown FROM path WHERE spot = ?", (spot - 1,)).get if state.path_length else 0
         self._db.execute("INSERT INTO path (spot, place, shown) VALUES (?, ?, ?)", (spot, place, int(before or 0) + prepared.shown))
         state.path_length += 1
@@ -117,7 +115,7 @@ class Placing:
 
     def _copy_flag(self, state: WindowState, spot: int, digest: int, *, mirror: bool) -> Flag:
         """COPY for a mirror whose text a near neighbour has. When the mirror came first, it is the one that gets the flag."""
-        first = max(spot - limits.MIRROR_LOOK_BACK, state.window << 32)
+        first = max(spot - limits.MIRROR_LOOK_BACK, state.window << SHIFT)
         near = fetch(
             self._db,
             "SELECT e.rid, e.flags FROM path p JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? AND e.digest = ? AND e.role = 1",
@@ -133,7 +131,7 @@ class Placing:
 
     def _cut(self, state: WindowState, keep: int) -> None:
         """Shorten the path to its first ``keep`` positions; its index rows go too, or are hidden when they are many."""
-        low, high = (state.window << 32) + keep, (state.window + 1) << 32
+        low, high = (state.window << SHIFT) + keep, (state.window + 1) << SHIFT
         if state.path_length - keep <= limits.PATH_CUT_ROWS:
             places = "e.place IN (SELECT place FROM path WHERE spot >= ? AND spot < ?)"
             self._drop(state, rids_of(self._db, places, (low, high)))
@@ -142,19 +140,19 @@ class Placing:
             first = self._db.execute("SELECT min(place) FROM path WHERE spot >= ? AND spot < ?", (low, high)).get
             counted = "SELECT count(*) FROM path p JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? AND NOT e.flags & ?"
             state.messages -= int(self._db.execute(counted, (low, high, int(Flag.COPY))).get)
-            self._mark(state, keep, int(first) & _LOW)
+            self._mark(state, keep, int(first) & LOW)
         self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
         state.path_length = keep
         self._reconsider(state)
 
     def _reconsider(self, state: WindowState) -> None:
         """After a cut: a mirror whose reply is gone is a message again, its text must not be lost with it."""
-        end = (state.window << 32) + state.path_length
+        end = (state.window << SHIFT) + state.path_length
         reach = limits.MIRROR_LOOK_BACK
         rows = fetch(
             self._db,
             "SELECT p.spot, e.rid, e.flags, e.digest FROM path p JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? AND e.role = 1",
-            (max(end - 2 * reach, state.window << 32), end),
+            (max(end - 2 * reach, state.window << SHIFT), end),
         )
         for spot, rid, flags, digest in rows:
             repeats = any(
@@ -182,17 +180,17 @@ class Placing:
 
         ``fresh`` are events of this transaction, by place, which need no second preparation.
         """
-        base = state.window << 32
+        base = state.window << SHIFT
         rows = fetch(
             self._db,
             "SELECT nav, id, parent, target, append_parent FROM event WHERE place >= ? AND place < ? ORDER BY place",
-            (base, (state.window + 1) << 32),
+            (base, (state.window + 1) << SHIFT),
         )
         resolution = branch.resolve(unpack_nav(*row) for row in rows)
-        stored = self._db.execute("SELECT place FROM path WHERE spot >= ? AND spot < ? ORDER BY spot", (base, (state.window + 1) << 32))
+        stored = self._db.execute("SELECT place FROM path WHERE spot >= ? AND spot < ? ORDER BY spot", (base, (state.window + 1) << SHIFT))
         common = 0
         for (place,), seq in zip(stored, resolution.path, strict=False):
-            if place & _LOW != seq:
+            if place & LOW != seq:
                 break
             common += 1
         self._cut(state, common)
@@ -204,9 +202,12 @@ class Placing:
             [(base + position, base + seq, shown) for position, seq, shown in whole if position >= common],
         )
         state.path_length = len(resolution.path)
+        # Rows that an earlier rewind hid and this path shows again count again; `complete` looks at their flags.
+        back = "SELECT count(*) FROM path p JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? AND NOT e.flags & ?"
+        state.messages += int(self._db.execute(back, (base + common, base + state.path_length, int(Flag.COPY))).get)
         self._mark(state, common, None)
         if state.path_length - common <= limits.PATH_CUT_ROWS:
-            self.complete(state, {place & _LOW: event for place, event in (fresh or {}).items()})
+            self.complete(state, {place & LOW: event for place, event in (fresh or {}).items()})
 
     def complete(self, state: WindowState, prepared: Mapping[int, Prepared]) -> None:
         """Index what is given as far as it goes without a gap; clear a slice of hidden rows; end the staleness when nothing is left."""
@@ -214,19 +215,22 @@ class Placing:
         if found is None:
             return
         keep, purge = found
-        base = state.window << 32
+        base = state.window << SHIFT
         rows = fetch(
             self._db,
-            "SELECT p.spot, p.place, e.rid FROM path p LEFT JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? ORDER BY p.spot"
+            "SELECT p.spot, p.place, e.rid, e.flags, e.digest, e.role FROM path p LEFT JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? ORDER BY p.spot"
             " LIMIT ?",
             (base + keep, base + state.path_length, limits.REBUILD_SLICE_ROWS),
         )
-        for spot, place, rid in rows:
-            if rid is None:
-                event = prepared.get(place & _LOW)
-                if event is None:
-                    break
+        for row in rows:
+            spot, place, rid = row[:3]
+            event = prepared.get(place & LOW)
+            if rid is not None:
+                self._look_again(state, row)
+            elif event is not None:
                 self._enter(state, spot, place, event)
+            else:
+                break
             keep += 1
         if purge is not None:
             purge = self._purge(base, purge)
@@ -235,13 +239,23 @@ class Placing:
         else:
             self._db.execute("UPDATE stale SET keep = ?, purge = ? WHERE window = ?", (keep, purge, state.window))
 
+    def _look_again(self, state: WindowState, row: tuple[int, ...]) -> None:
+        """A row that was indexed before this path was: whether it is a copy may have changed."""
+        spot, _, rid, flags, digest, role = row
+        now = flags & ~Flag.COPY
+        if role:
+            now |= self._copy_flag(state, spot, digest, mirror=bool(flags & Flag.MIRROR))
+        if now != flags:
+            self._db.execute("UPDATE entry SET flags = ? WHERE rid = ?", (int(now), rid))
+            state.messages += -1 if now & Flag.COPY else 1
+
     def _purge(self, base: int, purge: int) -> int | None:
         """Drop hidden index rows among the next slice of places; where to go on, or None at the end. Their messages are uncounted already."""
         rows = fetch(
             self._db,
             "SELECT e.rid, e.place, p.spot FROM entry e LEFT JOIN path p ON p.place = e.place WHERE e.place >= ? AND e.place < ?"
             " ORDER BY e.place LIMIT ?",
-            (base + purge, base + _LOW, limits.REBUILD_SLICE_ROWS),
+            (base + purge, base + LOW, limits.REBUILD_SLICE_ROWS),
         )
         self._index.drop([rid for rid, _, spot in rows if spot is None])
-        return (rows[-1][1] & _LOW) + 1 if len(rows) == limits.REBUILD_SLICE_ROWS else None
+        return (rows[-1][1] & LOW) + 1 if len(rows) == limits.REBUILD_SLICE_ROWS else None

@@ -15,7 +15,10 @@ from wesaid.values import Nav, NavKind, Span
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 _KINDS = (NavKind.ENTRY, NavKind.RESET, NavKind.LEAF, NavKind.OPAQUE, NavKind.NONE)
 _HAS_PARENT, _SIDE, _HAS_TARGET, _HAS_MESSAGE = 8, 16, 32, 64  # bits above the kind; part of the format
+SHIFT = 32  # a place is window << 32 | seq, a spot window << 32 | position (schema)
+LOW = 0xFFFFFFFF  # the seq of a place, the position of a spot
 SHOWN = 128  # history shows the event: somebody said something, or a boundary
+
 
 
 def pack_body(body: bytes) -> bytes:

@@ -14,7 +14,7 @@ import apsw
 
 from wesaid import limits
 from wesaid.engines.sqlite.lookup import Lookup
-from wesaid.engines.sqlite.records import SHOWN, unpack_body, unpack_spans
+from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_body, unpack_spans
 from wesaid.values import (
     Clause,
     Facts,
@@ -51,7 +51,6 @@ _PATH = (
     "SELECT e.place, w.session_id, p.spot, p.shown, e.id, e.type, e.timestamp, e.body, n.spans, n.redact, n.flags"
     " FROM path p JOIN event e ON e.place = p.place JOIN window w ON w.window = e.place >> 32 LEFT JOIN entry n ON n.place = e.place"
 )
-_LOW = 0xFFFFFFFF  # the half of a place that is the seq, of a spot that is the position (see schema)
 
 
 class SqliteView:
@@ -141,7 +140,7 @@ class SqliteView:
         """See the contract."""
         rows = self._db.execute(
             f"{_EVENT} WHERE e.place > ? AND e.place < ? ORDER BY e.place LIMIT ?",
-            ((window << 32) + after_seq, (window + 1) << 32, limit),
+            ((window << SHIFT) + after_seq, (window + 1) << SHIFT, limit),
         )
         return [_event(row) for row in rows]
 
@@ -149,7 +148,7 @@ class SqliteView:
         """See the contract."""
         row = self._db.execute(
             f"{_EVENT} WHERE e.id = ? AND e.place >= ? AND e.place < ? ORDER BY e.place DESC LIMIT 1",
-            (event_id, window << 32, (window + 1) << 32),
+            (event_id, window << SHIFT, (window + 1) << SHIFT),
         ).get
         return _event(row) if row else None
 
@@ -158,7 +157,7 @@ class SqliteView:
         first = max(start, 0)
         rows = self._db.execute(
             f"{_PATH} WHERE p.spot >= ? AND p.spot < ? AND e.nav & ? = ? ORDER BY p.spot LIMIT ?",
-            ((window << 32) + first, (window + 1) << 32, *((SHOWN, SHOWN) if shown else (0, 0)), max(count, 0)),
+            ((window << SHIFT) + first, (window + 1) << SHIFT, *((SHOWN, SHOWN) if shown else (0, 0)), max(count, 0)),
         )
         return [_event(row) for row in rows]
 
@@ -169,11 +168,11 @@ class SqliteView:
     def shown(self, window: int) -> int:
         """See the contract."""
         last = "SELECT shown FROM path WHERE spot >= ? AND spot < ? ORDER BY spot DESC LIMIT 1"
-        return int(self._db.execute(last, (window << 32, (window + 1) << 32)).get or 0)
+        return int(self._db.execute(last, (window << SHIFT, (window + 1) << SHIFT)).get or 0)
 
     def shown_at(self, window: int, number: int) -> int | None:
         """See the contract. The running count never falls, so that a position is found by halving."""
-        base, low, high = window << 32, 0, self.path_length(window)
+        base, low, high = window << SHIFT, 0, self.path_length(window)
         if number < 0 or number >= self.shown(window):
             return None
         while low < high:
@@ -288,10 +287,10 @@ def _session(row: Sequence[Any]) -> SessionRow:
 def _event(row: Sequence[Any]) -> StoredEvent:
     place, session_id, spot, shown, identity, type_, timestamp, body, spans, redact, flags = row
     return StoredEvent(
-        window=place >> 32,
+        window=place >> SHIFT,
         session_id=session_id,
-        seq=place & _LOW,
-        position=None if spot is None else spot & _LOW,
+        seq=place & LOW,
+        position=None if spot is None else spot & LOW,
         shown=shown or 0,
         id=identity,
         type=type_,

@@ -18,7 +18,7 @@ from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.index import Index
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.placing import Placing, WindowState
-from wesaid.engines.sqlite.records import SHOWN, pack_body, pack_nav, unpack_body
+from wesaid.engines.sqlite.records import SHIFT, SHOWN, pack_body, pack_nav, unpack_body
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import branch, fold
@@ -85,7 +85,7 @@ class SqliteWriter(SqliteView):
         windows = self.windows(key)
         for window in windows:
             self._placing.forget(window.window)
-            low, high = window.window << 32, (window.window + 1) << 32
+            low, high = window.window << SHIFT, (window.window + 1) << SHIFT
             rids = fetch(self._db, "SELECT rid FROM entry WHERE place >= ? AND place < ?", (low, high))
             self._index.drop([rid for (rid,) in rids])
             self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
@@ -131,7 +131,7 @@ class SqliteWriter(SqliteView):
         if nav.id is not None and self._has(state.window, nav.id, prepared.body):
             return Placed(id=nav.id, timestamp=event.timestamp, indexed=False, duplicate=True)
         step = branch.advance(state.cursor, nav, lambda name: self._placing.known(state.window, name))
-        place = (state.window << 32) + state.next_seq
+        place = (state.window << SHIFT) + state.next_seq
         self._db.execute(
             "INSERT INTO event (place, id, type, nav, parent, target, append_parent, timestamp, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -151,7 +151,9 @@ class SqliteWriter(SqliteView):
         return Placed(id=nav.id, timestamp=event.timestamp, indexed=indexed)
 
     def _has(self, window: int, name: str, body: bytes) -> bool:
-        rows = fetch(self._db, "SELECT body FROM event WHERE id = ? AND place >= ? AND place < ?", (name, window << 32, (window + 1) << 32))
+        rows = fetch(
+            self._db, "SELECT body FROM event WHERE id = ? AND place >= ? AND place < ?", (name, window << SHIFT, (window + 1) << SHIFT)
+        )
         return any(unpack_body(stored) == body for (stored,) in rows)
 
     # ── rebuilding ───────────────────────────────────────────────────────────────────────────────────────────────
