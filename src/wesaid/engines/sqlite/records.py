@@ -20,7 +20,6 @@ LOW = 0xFFFFFFFF  # the seq of a place, the position of a spot
 SHOWN = 128  # history shows the event: somebody said something, or a boundary
 
 
-
 def pack_body(body: bytes) -> bytes:
     """A record as stored. Level 1: three quarters of the gain at a fifth of the time."""
     if len(body) < limits.COMPRESS_FROM_BYTES:
