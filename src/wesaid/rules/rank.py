@@ -133,7 +133,7 @@ def per_session(places: Iterable[Place], *, most: int | None = limits.RESULTS_PE
         key = place.scored.candidate.key
         shown[key] = shown.get(key, 0) + 1
         if shown[key] <= most:
-            kept.append(replace(place, more_in_session=max(total[key] - most, 0)))
+            kept.append(replace(place, more_in_session=total[key] - most) if total[key] > most else place)
     return kept
 
 

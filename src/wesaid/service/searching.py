@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.errors import InputError, StoreError
-from wesaid.rules import bounds, plan, query, rank, redact, when
+from wesaid.rules import bounds, fold, plan, query, rank, redact, when
 from wesaid.service import addressing, finishing, reconciling
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
@@ -150,12 +150,24 @@ def _ranked(walk: Walk, tiers: Sequence[Tier], found: Sequence[tuple[Tier, Candi
         unwalked=plan.unwalked(walk.asked, tiers),
     )
     scored = rank.order(found, walk.asked, corpus)
+    marked = fold.marked(walk.asked.text)
+    if marked:
+        scored = rank.exact_first(scored, lambda candidate: _share(walk, candidate, marked), corpus)
     if walk.params.order != "relevance":
         sign = -1 if walk.params.order == "newest" else 1
         scored.sort(key=lambda one: (sign * one.candidate.timestamp, sign * one.candidate.rowid))
     places = rank.collapse(scored, lambda candidate: _message_id(walk, candidate))
     grouped = walk.params.order == "relevance" and walk.params.session_key is None and "session" not in walk.asked.fields
     return rank.per_session(places, most=limits.RESULTS_PER_SESSION if grouped else None)
+
+
+def _share(walk: Walk, candidate: Candidate, marked: frozenset[str]) -> float:
+    """How many of the words that were typed with marks a message has with the same marks, 0 to 1."""
+    view = walk.views[candidate.agent_id]
+    row = view.session(candidate.key)
+    events = view.events(candidate.window, after_seq=candidate.seq - 1, limit=1)
+    words = words_of(row.facts.dialect, events[0]) if row is not None and events else None
+    return len(marked & fold.marked(words.text)) / len(marked) if words is not None else 0.0
 
 
 def _message_id(walk: Walk, candidate: Candidate) -> str | None:
