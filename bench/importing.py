@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from bench import generate
 from bench.common import ROOT, Report, folder, median
 from bench.search import ours
 
-_ROUNDS: Final = 3  # of whole imports, each into a fresh home; one is seconds long, so that more would measure patience
+_ROUNDS: Final = 1  # of whole imports, each into a fresh home; one is seconds long, so that more would measure patience
 _SAMPLE_SECONDS: Final = 0.02
 
 
@@ -38,18 +39,24 @@ def run(command: list[str]) -> Run:
     """Run a command to its end, watching its memory and its children's. A failure ends the bench with what it said."""
     begin = time.perf_counter()
     paths = os.pathsep.join(filter(None, (str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH"))))
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths}
-    ) as process:
+    # Into files: an account names every source, and would fill a pipe that nobody reads meanwhile.
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=output, stderr=errors, env=os.environ | {"PYTHONPATH": paths})
         peak = 0
-        while process.poll() is None:
-            peak = max(peak, _memory(process.pid))
-            time.sleep(_SAMPLE_SECONDS)  # both outputs are a few lines, so that a pipe never fills
+        try:
+            while process.poll() is None:
+                peak = max(peak, _memory(process.pid))
+                time.sleep(_SAMPLE_SECONDS)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
         spent = time.perf_counter() - begin
-        output, errors = process.communicate()
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command[:4])} … ended with {process.returncode}\n{errors[-2000:]}")
-    return Run(spent, peak, output)
+        output.seek(0)
+        errors.seek(0)
+        if process.returncode:
+            raise SystemExit(f"{' '.join(command[:4])} … ended with {process.returncode}\n{errors.read()[-2000:]}")
+        return Run(spent, peak, output.read())
 
 
 def _memory(pid: int) -> int:
