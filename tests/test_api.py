@@ -39,7 +39,7 @@ def test_every_read_names_its_caller():
 
 def test_a_read_without_a_caller_raises(store):
     """As Python says it: a missing argument."""
-    for read in (lambda: store.search("x"), lambda: store.history(MAIN), lambda: store.sessions(), lambda: store.export(MAIN)):
+    for read in (lambda: store.search("x"), lambda: store.history(MAIN), store.sessions, lambda: store.export(MAIN)):
         with pytest.raises(TypeError, match="caller"):
             read()
 
@@ -87,7 +87,13 @@ def test_a_session_moves_forks_resets_and_is_deleted(store):
     assert fork.info().facts.forked_from == MAIN
     assert chat.patch(label="boats", archived=True).facts.label == "boats"
     chat.reset()
-    assert [json.loads(line)["type"] for line in store.export(MAIN, caller=wesaid.OPERATOR)] == ["message", "message", "leaf", "leaf", "reset"]
+    assert [json.loads(line)["type"] for line in store.export(MAIN, caller=wesaid.OPERATOR)] == [
+        "message",
+        "message",
+        "leaf",
+        "leaf",
+        "reset",
+    ]
     assert chat.delete().key == MAIN
     assert [row.key for row in store.sessions(caller=wesaid.OPERATOR).rows] == ["agent:main:fork"]
 
@@ -103,7 +109,13 @@ def test_a_session_caller_writes_as_itself(store):
 
 @pytest.mark.parametrize(
     ("params", "field"),
-    [({"limit": 99}, "limit"), ({"limit": "5"}, "limit"), ({"colour": "blue"}, "colour"), ({"reveal": True}, "reveal"), ({"wait_ms": -1}, "waitMs")],
+    [
+        ({"limit": 99}, "limit"),
+        ({"limit": "5"}, "limit"),
+        ({"colour": "blue"}, "colour"),
+        ({"reveal": True}, "reveal"),
+        ({"wait_ms": -1}, "waitMs"),
+    ],
     ids=str,
 )
 def test_a_wrong_parameter_is_named(store, params, field):

@@ -52,7 +52,22 @@ def test_a_key_has_one_spelling(given_, spelled):
     assert str(keys.parse(given_)) == spelled
 
 
-@pytest.mark.parametrize("text", ["", "main", "agent", "agent:", "agent:main", "agent:main:", "agent::main", "agents:main:main", "agent:-x:main", "agent:a/b:main", "agent:" + "a" * 65 + ":x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "main",
+        "agent",
+        "agent:",
+        "agent:main",
+        "agent:main:",
+        "agent::main",
+        "agents:main:main",
+        "agent:-x:main",
+        "agent:a/b:main",
+        "agent:" + "a" * 65 + ":x",
+    ],
+)
 def test_what_is_no_key_is_refused(text):
     """By an error that says what one looks like, and names its field."""
     with pytest.raises(InputError) as caught:

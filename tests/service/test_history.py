@@ -26,7 +26,11 @@ def put(lab, *records, key=MAIN):
 
 
 def tool_result(number, text="result"):
-    return {"type": "message", "id": f"tool{number}", "message": {"role": "toolResult", "content": [{"type": "text", "text": f"{text} {number}"}]}}
+    return {
+        "type": "message",
+        "id": f"tool{number}",
+        "message": {"role": "toolResult", "content": [{"type": "text", "text": f"{text} {number}"}]},
+    }
 
 
 def ids(page):
