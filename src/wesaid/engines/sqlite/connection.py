@@ -36,7 +36,9 @@ def connect(path: Path, check: Callable[[apsw.Connection], object], *, create: b
         if create and not path.exists():
             make_private(path)
         if 0 < path.stat().st_size < limits.DATABASE_BYTES_MIN:
-            raise StoreDamagedError(f"{path} is damaged: too short to be a database", hint="copy it aside, then move it away; transcripts can be imported again")
+            raise StoreDamagedError(
+                f"{path} is damaged: too short to be a database", hint="copy it aside, then move it away; transcripts can be imported again"
+            )
         if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
             db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         else:
