@@ -147,7 +147,9 @@ class Writer(View, Protocol):
     def append(self, key: str, prepared: Sequence[Prepared], *, window: WindowSpec | None = None) -> list[Placed]:
         """Add events in order, with path and index rows. An id that the window has with an equal body is a duplicate: nothing is written.
 
-        Without ``window`` the events go to the current one; with it, to the window of that session id, made when absent.
+        Without ``window`` the events go to the current one; with it, to the window of that session id, made when absent. A window that is
+        there takes the ordinal, reason and ``findable`` that are given now, also with no events: unfindable drops its index rows in this
+        transaction, findable leaves them to be rebuilt.
         NotFoundError if the session is absent.
         """
 

@@ -223,8 +223,11 @@ def _only(tier: Tier, number: int) -> Match:
 
 
 def _terms(tiers: Sequence[Tier], walk: Walk) -> tuple[Term, ...]:
-    """What an excerpt should show: the phrase, then the words, rarest first."""
-    scored = sorted({term for tier in tiers for term in tier.match.score}, key=lambda term: (walk.frequency(term), term.text))
+    """What an excerpt should show: the phrase, then the words, rarest first (those whose frequency was never asked for, last)."""
+    scored = sorted(
+        {term for tier in tiers for term in tier.match.score},
+        key=lambda term: (walk.frequencies.get(term, limits.FREQUENCY_COUNT_ROWS), term.text),
+    )
     return (*([walk.asked.whole] if walk.asked.whole else []), *scored)
 
 
