@@ -11,7 +11,7 @@ Offsets count back from the newest, so that ``nextOffset`` is the older page and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
@@ -46,7 +46,7 @@ class _Reading:
 
     @property
     def how(self) -> showing.View:
-        return showing.View(tools=self.params.include_tools, reveal=self.params.reveal)
+        return showing.View(tools=self.params.include_tools, reveal=self.params.reveal, whole=self.params.reveal)
 
     def total(self) -> int:
         """How many rows are numbered."""
@@ -60,7 +60,15 @@ class _Reading:
             return []
         events = self.view.path(self.window.window, start=position, count=high - low, shown=not tools)
         found = ((number, showing.shown(self.row, event, self.how)) for number, event in enumerate(events, low))
-        return [_item(number, number + 1, shown) for number, shown in found if shown is not None]
+        return [self.item(number, number + 1, shown) for number, shown in found if shown is not None]
+
+    def item(self, low: int, high: int, shown: Shown) -> _Item:
+        """The row with its size, or what stands for it when no page has room for it. Raw text is the operator's, and whole."""
+        size = wire.size(wire.message_json(shown.message))
+        if size > limits.HISTORY_MESSAGE_BYTES and not self.params.reveal:
+            shown = showing.too_large(shown)
+            size = wire.size(wire.message_json(shown.message))
+        return _Item(low, high, shown, size + _SEPARATOR_BYTES)
 
 
 def history(home: Home, caller: Caller, params: HistoryParams) -> HistoryPage:
@@ -117,7 +125,7 @@ def _tail(view: View, row: SessionRow, params: HistoryParams) -> HistoryPage:
     kept = 0
     for item in reversed(items):
         room -= item.size
-        if room < 0:
+        if room < 0 and kept:  # one at least, so that a walk gets on; only a raw one can be too long for a page
             break
         kept += 1
     left = items[len(items) - kept :]
@@ -138,11 +146,11 @@ def _around(view: View, row: SessionRow, params: HistoryParams) -> HistoryPage:
         after = params.limit - 1 - before
     at, next_at = _place(view, found, tools=params.include_tools)
     start, end = max(at - (before or 0), 0), min(next_at + (after or 0), reading.total())
-    anchor = showing.shown(row, found, showing.View(tools=True, reveal=params.reveal) if at == next_at else reading.how)
+    anchor = showing.shown(row, found, replace(reading.how, tools=True) if at == next_at else reading.how)
     if anchor is None:
         raise no_message(anchor_id)
     older, newer = reading.items(start, at), reading.items(next_at, end)
-    middle = _item(at, next_at, anchor)
+    middle = reading.item(at, next_at, anchor)
     left, right = _grown(older, newer, _room(reading) - middle.size)
     low = start if left == len(older) else (older[len(older) - left].low if left else at)
     high = end if right == len(newer) else (newer[right - 1].high if right else next_at)
@@ -172,15 +180,6 @@ def _place(view: View, event: StoredEvent, *, tools: bool) -> tuple[int, int]:
     rows = view.path(event.window, start=position, count=1, shown=True)
     is_shown = bool(rows) and rows[0].seq == event.seq
     return (event.shown - 1, event.shown) if is_shown else (event.shown, event.shown)
-
-
-def _item(low: int, high: int, shown: Shown) -> _Item:
-    """The row with its size, or what stands for it when no page has room for it."""
-    size = wire.size(wire.message_json(shown.message))
-    if size > limits.HISTORY_MESSAGE_BYTES:
-        shown = showing.too_large(shown)
-        size = wire.size(wire.message_json(shown.message))
-    return _Item(low, high, shown, size + _SEPARATOR_BYTES)
 
 
 def _room(reading: _Reading) -> int:
