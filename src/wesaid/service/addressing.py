@@ -85,6 +85,11 @@ def full_key(home: Home, caller: Caller, reference: str) -> str:
     raise absent(text)
 
 
+def allows(policy: Policy, key: str) -> bool:
+    """Whether a key is in a caller's view, be there such a session or not: only then may an answer name it."""
+    return not keys.is_incognito(key) and policy.scope(keys.parse(key).agent_id).allows(key)
+
+
 def absent(reference: str) -> NotFoundError:
     """The error for a session that is not there, or that this caller may not see: they look the same."""
     return NotFoundError(

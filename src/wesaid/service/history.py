@@ -218,5 +218,3 @@ def _page(reading: _Reading, items: Sequence[_Item], span: tuple[int, int], *, d
         indexing=reading.row.stale,
         anchor=params.message_id,
     )
-
-

@@ -6,15 +6,16 @@ import sys
 from typing import Any
 
 from wesaid import limits
-from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
+from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, caller_of, given, warn_revealed
 from wesaid.cli.render_search import nothing_lines, page_lines
 from wesaid.service import methods, opening, reconciling, searching, wire
-from wesaid.values import OPERATOR, Page
+from wesaid.values import Page
 
 
 def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) -> int:
     """`wesaid search`; its exit code."""
     text = " ".join(query)
+    caller = caller_of(options["as_key"], sandboxed=options["sandboxed"], reveal=options["reveal"])
     warn_revealed(options["reveal"])
     filters = {name: options[name] for name in ("session", "role", "after", "before", "tool", "project") if options[name] is not None}
     wanted = given(
@@ -26,7 +27,7 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
     )
     params = methods.convert(methods.SearchParams, wanted)
     with opening.open_home(run.home) as home:
-        page = searching.search(home, OPERATOR, params)
+        page = searching.search(home, caller, params)
         if run.out.as_json:
             run.out.object(_with_parts(wire.page_json(page), page) if explain else wire.page_json(page))
         elif page.hits:
