@@ -78,10 +78,11 @@ def full_key(home: Home, caller: Caller, reference: str) -> str:
     if keys.is_key(text):
         return str(keys.parse(text))
     for agent, scope in scopes(home, policy_of(home, caller), None).items():
-        with home.store(agent).reading() as view:
-            row = view.session_by_id(text, scope)
-        if row is not None:
-            return row.facts.key
+        with suppress(StoreError):  # the session may be another agent's
+            with home.store(agent).reading() as view:
+                row = view.session_by_id(text, scope)
+            if row is not None:
+                return row.facts.key
     raise absent(text)
 
 
