@@ -48,7 +48,7 @@ MUTATIONS = (
         "keys.is_incognito(key) or not policy_of(home, caller).scope(agent).allows(key)", "keys.is_incognito(key)", (TABLE, HIDDEN),
     ),
     Mutation("join dropped for list", "service/listing.py", "_stream(agent, view, scopes[agent])", "_stream(agent, view, Scope())", (TABLE, HIDDEN)),
-    Mutation("join dropped for show", "service/history.py", "view.sessions_with(message_id, scope)", 'view.sessions_with(message_id, type(scope)())', (HIDDEN,)),
+    Mutation("join dropped for show", "service/history.py", "view.sessions_with(message_id, scope)", "view.sessions_with(message_id, type(scope)())", (HIDDEN,)),
     Mutation("join dropped for titles", "engines/sqlite/lookup.py", "[key for key in keys if scope.allows(key)][:limit]", "keys[:limit]", (HIDDEN,)),
     Mutation(
         "session ids resolved over hidden sessions", "service/addressing.py", "view.session_by_id(text, scope)", "view.session_by_id(text, Scope())", (HIDDEN,),
@@ -106,7 +106,8 @@ def main(words: list[str]) -> int:
                 continue
             outcome = {True: "caught", False: "NOT CAUGHT", None: "TEXT NOT FOUND"}[caught(mutation, folder)]
             missed += outcome != "caught"
-            print(f"{outcome:15}{mutation.what}  ({mutation.file}; {', '.join(mutation.tests)})", flush=True)
+            sys.stdout.write(f"{outcome:15}{mutation.what}  ({mutation.file}; {', '.join(mutation.tests)})\n")
+            sys.stdout.flush()
     return 1 if missed else 0
 
 

@@ -21,7 +21,6 @@ EXCLUDED_KEYS_MAX: Final = 200
 # ── what an answer may be (contract) ─────────────────────────────────────────────────────────────────────────────
 SNIPPET_CODE_POINTS: Final = 300
 RESPONSE_BYTES: Final = 32 * 1024  # of UTF-8, the whole JSON object
-RESPONSE_SLACK_BYTES: Final = 64  # of a response: what a door adds, such as schemaVersion
 IGNORED_WORDS: Final = 32  # that a response names; each cut to TOKEN_CODE_POINTS
 RESULTS_PER_SESSION: Final = 3  # by relevance, unless a session is named
 MESSAGE_FULL_BYTES: Final = 16 * 1024  # one message of `detail: full`; half the response, so that another still fits
