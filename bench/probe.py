@@ -34,7 +34,9 @@ def fill(home: Path, word: str, *, every: int, messages: int) -> Any:
         chat.append_many([{"role": "user", "text": f"the ferry leaves at {number} from pier {turn}"} for turn in range(20)])  # a short talk
     for number in range(messages // _SESSION):
         chat = store.session(f"agent:main:stranger:{number}", create=True)
-        said = [f"{word if turn % every == number % every else 'nothing'} harbour of message {turn} in {number}" for turn in range(_SESSION)]
+        said = [
+            f"{word if turn % every == number % every else 'nothing'} harbour of message {turn} in {number}" for turn in range(_SESSION)
+        ]
         chat.append_many([{"role": "user", "text": text} for text in said])
         chat.patch(label=f"{word} {number}")
     return store
@@ -50,7 +52,10 @@ def main() -> None:
     messages = QUICK_MESSAGES if asked.quick else MESSAGES
     with folder(asked.data) as home:
         for share, every in _SHARES.items():
-            stores = {name: fill(home / f"{share}-{name}", word, every=every, messages=messages) for name, word in (("with", WORD), ("without", OTHER))}
+            stores = {
+                name: fill(home / f"{share}-{name}", word, every=every, messages=messages)
+                for name, word in (("with", WORD), ("without", OTHER))
+            }
             for scope in _SCOPES:
                 caller = wesaid.Caller(ME if scope > 1 else "agent:main:subagent:1")
                 for name, question in _QUESTIONS.items():

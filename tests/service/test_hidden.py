@@ -14,9 +14,10 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from wesaid import limits
 from wesaid.errors import WesaidError
 from wesaid.service import exporting, history, listing, methods, opening, searching, wire, writing
 from wesaid.values import OPERATOR, Caller
@@ -41,7 +42,12 @@ class Case:
 
 CHILD, GRANDCHILD, GUEST = "agent:main:subagent:child", "agent:work:subagent:grandchild", "agent:work:dashboard:guest"
 FAMILY = ((ME, None), (CHILD, ME), (GRANDCHILD, CHILD))
-STRANGERS = (("agent:main:stranger", None), ("agent:main:subagent:theirs", "agent:main:stranger"), ("agent:aaa:main", None), ("agent:zzz:main", None))
+STRANGERS = (
+    ("agent:main:stranger", None),
+    ("agent:main:subagent:theirs", "agent:main:stranger"),
+    ("agent:aaa:main", None),
+    ("agent:zzz:main", None),
+)
 # A guest is spawned by the caller, but is a conversation of another agent; what the guest spawned is the guest's.
 GUESTS = ((GUEST, ME), ("agent:zzz:subagent:of-guest", GUEST))
 CASES = {
@@ -167,9 +173,32 @@ def every_answer(world, ids):
         return found[0], wire.message_json(found[1])
 
     answers = {}
-    for query in ("ferry", "ferry harbour nine", '"ferry harbour"', "fer*", "f*", "ferry -nine", "nine OR 会", "the", "sk-AbCd3fGh1jKlMn0pQrStUvWxYz", "zzz", "agent:zzz ferry", "agent:work ferry"):
+    for query in (
+        "ferry",
+        "ferry harbour nine",
+        '"ferry harbour"',
+        "fer*",
+        "f*",
+        "ferry -nine",
+        "nine OR 会",
+        "the",
+        "sk-AbCd3fGh1jKlMn0pQrStUvWxYz",
+        "zzz",
+        "agent:zzz ferry",
+        "agent:work ferry",
+    ):
         answers["search", query] = search(query=query)
-    for more in ({"order": "newest"}, {"order": "oldest"}, {"limit": 1}, {"context": 2}, {"detail": "full"}, {"role": "user"}, {"waitMs": 0}, {"tool": "x"}, {"excludeSessionKeys": [ME]}):
+    for more in (
+        {"order": "newest"},
+        {"order": "oldest"},
+        {"limit": 1},
+        {"context": 2},
+        {"detail": "full"},
+        {"role": "user"},
+        {"waitMs": 0},
+        {"tool": "x"},
+        {"excludeSessionKeys": [ME]},
+    ):
         answers["search", str(more)] = search(query="ferry harbour", **more)
     for agent in ("main", "work", "aaa", "zzz", "none"):
         answers["agent", agent] = search(query="ferry", agentIds=[agent])
@@ -177,14 +206,30 @@ def every_answer(world, ids):
     for reference in (*(key for key, _ in (*case.visible, *case.hidden)), "main", "current", *ids):
         answers["in", reference] = search(query="ferry", sessionKey=reference)
         answers["without", reference] = search(query="ferry", excludeSessionKeys=[reference])
-        for params in ({}, {"limit": 1}, {"offset": 1}, {"includeTools": True}, *({"messageId": one} for one in ids), {"sessionId": "id-0-0"}):
+        for params in (
+            {},
+            {"limit": 1},
+            {"offset": 1},
+            {"includeTools": True},
+            *({"messageId": one} for one in ids),
+            {"sessionId": "id-0-0"},
+        ):
             answers["history", reference, str(params)] = read(sessionKey=reference, **params)
         for form in ("jsonl", "md"):
-            answers["export", reference, form] = asked(lambda reference=reference, form=form: list(exporting.export(home, caller, reference, format=form)))
+            answers["export", reference, form] = asked(
+                lambda reference=reference, form=form: list(exporting.export(home, caller, reference, format=form))
+            )
         answers["show in", reference] = asked(lambda reference=reference: show(reference, ids[0]))
     for message in ids:
         answers["show", message] = asked(lambda message=message: show(None, message))
-    for params in ({}, {"limit": 1}, {"offset": 1}, {"search": "ferry"}, {"archived": False}, {"messageLimit": 5, "includeDerivedTitles": True, "includeLastMessage": True}):
+    for params in (
+        {},
+        {"limit": 1},
+        {"offset": 1},
+        {"search": "ferry"},
+        {"archived": False},
+        {"messageLimit": 5, "includeDerivedTitles": True, "includeLastMessage": True},
+    ):
         answers["list", str(params)] = listed(**params)
     return answers
 
@@ -213,3 +258,21 @@ def check(engine, name, steps):
 def test_what_a_caller_may_not_see_changes_no_byte_of_any_answer(engine, name, steps):
     """Results, order, scores, counts, hints, history, list, export, one message, and errors, whatever is added, changed or removed."""
     check(engine, name, steps)
+
+
+@pytest.mark.parametrize("engine", ["memory", "sqlite"])
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_more_newer_hidden_matches_than_a_walk_looks_at_hide_nothing(engine, name, tmp_path):
+    """Policy comes before every limit: for each kind of caller, its one older message is found among hundreds that it may not see."""
+    case = CASES[name]
+    with opening.memory_home() if engine == "memory" else opening.open_home(tmp_path / "home", environ={}) as home:
+        world = World(home, case)
+        key = case.visible[0][0]
+        [wanted] = writing.append(home, OPERATOR, key, [{"role": "user", "text": "the ferry", "timestamp": NOW - DAY}])
+        for hidden, parent in case.hidden[:2]:
+            many = [{"role": "user", "text": "the ferry", "timestamp": NOW + number} for number in range(limits.CANDIDATES + 1)]
+            writing.append(home, OPERATOR, hidden, many, spawned_by=parent)
+        for order in ("relevance", "newest", "oldest"):
+            found = searching.search(world.home, case.caller, methods.SearchParams(query="ferry", limit=1, order=order))
+            assert [hit.message_id for hit in found.hits] == [wanted.message_id]
+            assert found.truncated is False

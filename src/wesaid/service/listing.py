@@ -38,17 +38,23 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
                 if len(scopes) == 1:
                     raise
                 failed.append(agent)
-        streams = [_stream(agent, view, scopes[agent]) for agent, view in views.items()]
+        begin = params.offset if len(views) == 1 and _takes_all(params) else 0  # passed over by the engine, without reading a row
+        streams = [_stream(agent, view, scopes[agent], begin) for agent, view in views.items()]
         passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
-        chosen = list(islice(passing, params.offset, params.offset + params.limit + 1))
+        chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
         more = len(chosen) > params.limit
         rows = [_row(views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
     return _bounded(params, rows, more=more, failed=tuple(failed))
 
 
-def _stream(agent: str, view: View, scope: Scope) -> Iterator[tuple[str, SessionRow]]:
-    """One agent's sessions in scope, latest first, a slice at a time."""
-    offset = 0
+def _takes_all(params: ListParams) -> bool:
+    """Whether no filter is set."""
+    filters = (params.kinds, params.label, params.search, params.active_minutes, params.tool, params.project)
+    return params.archived == "all" and not any(filters)
+
+
+def _stream(agent: str, view: View, scope: Scope, offset: int) -> Iterator[tuple[str, SessionRow]]:
+    """One agent's sessions in scope, latest first, a slice at a time, ``offset`` of them passed over."""
     while rows := view.sessions(scope, offset=offset, limit=limits.LIST_SLICE_ROWS):
         yield from ((agent, row) for row in rows)
         offset += len(rows)
