@@ -88,7 +88,7 @@ def caught(mutation: Mutation, folder: Path) -> bool | None:
     try:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "-k", "not ten_thousand", *mutation.tests],
-            cwd=ROOT, env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, check=False,
+            cwd=ROOT, env={**os.environ, "PYTHONPATH": str(folder), "WESAID_EXAMPLES": "100"}, capture_output=True, check=False,
         )  # fmt: skip
     finally:
         path.write_text(before, encoding="utf-8")
