@@ -34,7 +34,7 @@ MUTATIONS = (
     Mutation(
         "policy after limit (memory engine)", "engines/memory/view.py",
         "            for session, window, entry in self._index(scope)\n            if _passes",
-        "            for session, window, entry in list(self._index(EVERYTHING))[:limit]\n            if scope.allows(session.facts.key) and _passes",
+        "            for session, window, entry in sorted(self._index(EVERYTHING), key=lambda one: -one[2].row.rowid)[:limit]\n            if scope.allows(session.facts.key) and _passes",
         (HIDDEN,),
     ),
     Mutation(
