@@ -64,7 +64,12 @@ def discover(paths: Iterable[str | Path], wanted: Wanted) -> list[Met]:
     """Everything that the paths hold, each file once."""
     met: dict[str, Met] = {}
     for path in paths:
-        absolute = os.path.realpath(Path(path).expanduser())
+        try:
+            absolute = os.path.realpath(Path(path).expanduser())
+        except (OSError, ValueError) as error:  # too long, a NUL, or no Unicode
+            shown = reading.printable(str(path))
+            met[shown] = Unread(shown, reading.failure(shown, error))
+            continue
         for found in _folder(absolute, wanted) if Path(absolute).is_dir() else _file(absolute, wanted):
             met.setdefault(found.path, found)
     spawned = [found for found in met.values() if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
