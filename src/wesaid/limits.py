@@ -50,6 +50,7 @@ MESSAGE_ID_BYTES: Final = 256  # longest seen in real files is 64; a longer one 
 
 # ── what is indexed ──────────────────────────────────────────────────────────────────────────────────────────────
 TOKEN_CODE_POINTS: Final = 64  # hashes (64 hex) stay whole; a longer run is cut, in the query alike
+EXCERPT_WHOLE_CODE_POINTS: Final = 16_000  # a message up to this length is searched whole for its best excerpt, in a few ms
 INDEXED_CODE_POINTS: Final = 400_000  # of one message; a pasted log beyond that is findable by its beginning
 MARKS_IN_A_ROW: Final = 30  # Unicode's stream-safe text format (UAX #15); more makes normalisation quadratic
 FOLD_TABLE_ENTRIES: Final = 65_536  # code points whose folding is remembered, about 10 MB; texts of one language use a few thousand

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from wesaid.errors import InputError, NotFoundError, WesaidError
-from wesaid.service import exporting, importing, writing
+from wesaid.service import exporting, importing, opening, writing
 from wesaid.values import OPERATOR, Caller
 
 MAIN = "agent:main:main"
@@ -179,3 +179,14 @@ def test_who_reads_without_a_caller_is_told_so(lab, caller):
     lab.say("the ferry leaves at nine")
     with pytest.raises(InputError, match="caller"):
         lab.search("ferry", caller=caller)
+
+
+def test_an_absolute_glob_leaves_out_what_it_names(tmp_path):
+    """`import.ignore` may name a place of this machine."""
+    folder = tmp_path / "in" / "private"
+    folder.mkdir(parents=True)
+    written(folder / "a.jsonl", HEADER, message("a", "heron"))
+    written(tmp_path / "in" / "b.jsonl", HEADER | {"id": "s2"}, message("b", "egret"))
+    with opening.open_home(tmp_path / "home", environ={"WESAID_IMPORT_IGNORE": str(folder)}) as home:
+        account = importing.import_paths(home, [tmp_path / "in"]).as_json()
+    assert account["totals"]["imported"] == 1

@@ -126,7 +126,7 @@ def _left_out(path: str, rules: Mapping[str, Sequence[str]]) -> bool:
         if not path.startswith(top):
             continue
         parts = PurePath(path[len(top) :].lstrip("/")).parts if top else PurePath(path).parts
-        ways = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+        ways = ["/".join(parts[: count + 1]).lstrip("/") for count in range(len(parts))]
         if any(
             fnmatch.fnmatchcase(way, glob.strip("/")) or fnmatch.fnmatchcase(PurePath(way).name, glob.strip("/"))
             for glob in globs
