@@ -25,7 +25,7 @@ from wesaid import keys
 from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.service import addressing, exporting, history, importing, listing, methods, opening, reconciling, searching, writing
 from wesaid.service.import_account import Account
-from wesaid.service.listing import SessionsPage
+from wesaid.service.listed import SessionsPage
 from wesaid.service.opening import Home
 from wesaid.service.writing import Appended
 from wesaid.values import OPERATOR, Caller, HistoryPage, Page, SessionRow, Tombstone

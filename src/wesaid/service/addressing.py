@@ -39,20 +39,28 @@ def normal(caller: Caller) -> Caller:
 
 
 def lineage_of(home: Home, caller: Caller) -> visibility.Lineage:
-    """Everything that a caller spawned, however deep, in every agent's database. Stored lineage decides, never time."""
+    """Everything that a caller spawned, however deep, in every agent's database. Stored lineage decides, never time.
+
+    A session that is not the caller's own is not followed further, so that no hidden session decides what is seen. A database that cannot
+    be read adds nothing: less is seen, and nobody is told of an agent that he may not see.
+    """
     agents = home.engine.agents()
-    found: set[str] = set()
-    waiting = [str(keys.parse(caller.key))] if caller.key else []
+    if caller.key is None:
+        return visibility.Lineage(agents=frozenset(agents))
+    me = keys.parse(caller.key)
+    found = {str(me)}
+    waiting = sorted(found)
     while waiting and len(found) < limits.SUBTREE_SESSIONS_MAX:
         parents, waiting = waiting, []
         for agent in agents:
-            with suppress(StoreError):  # an agent that cannot be read spawns nothing that can be read: the view only narrows
+            with suppress(StoreError):
                 store = home.engine.store(agent)
                 if store is not None:
                     with store.reading() as view:
-                        waiting += [child for parent in parents for child in view.children(parent) if child not in found]
+                        children = {child for parent in parents for child in view.children(parent) if visibility.owned(me, child)}
+                    waiting += sorted(children - found)
         found.update(waiting)
-    return visibility.Lineage(subtree=frozenset(found), agents=frozenset(agents))
+    return visibility.Lineage(subtree=frozenset(found) - {str(me)}, agents=frozenset(agents))
 
 
 def full_key(home: Home, caller: Caller, reference: str) -> str:
@@ -71,16 +79,18 @@ def full_key(home: Home, caller: Caller, reference: str) -> str:
         return f"agent:{agent}:main"
     if keys.is_key(text):
         return str(keys.parse(text))
-    policy = policy_of(home, caller)
-    for agent in home.engine.agents():
+    for agent, scope in scopes(home, policy_of(home, caller), None).items():
         with suppress(StoreError):  # the session may be another agent's
-            store = home.engine.store(agent)
-            if store is not None:
-                with store.reading() as view:
-                    row = view.session_by_id(text)
-                if row is not None and policy.scope(agent).allows(row.facts.key):
-                    return row.facts.key
+            with home.store(agent).reading() as view:
+                row = view.session_by_id(text, scope)
+            if row is not None:
+                return row.facts.key
     raise absent(text)
+
+
+def allows(policy: Policy, key: str) -> bool:
+    """Whether a key is in a caller's view, be there such a session or not: only then may an answer name it."""
+    return not keys.is_incognito(key) and policy.scope(keys.parse(key).agent_id).allows(key)
 
 
 def absent(reference: str) -> NotFoundError:
@@ -127,7 +137,8 @@ def check_operator(caller: Caller, what: str) -> None:
 def scopes(home: Home, policy: Policy, agents: Iterable[str] | None) -> dict[str, Scope]:
     """The agents to look in, each with what may be read of it; those of which nothing may be read are left out.
 
-    NotFoundError when an agent is named that has no database, or of which nothing may be read: they look the same.
+    NotFoundError when an agent is named of which nothing may be read, or, where all of it may be, that has no database. What lies in a
+    database that a caller sees a part of never decides: to him an agent of his is there, with or without it.
     """
     known = home.engine.agents()
     if agents is None:
@@ -135,8 +146,9 @@ def scopes(home: Home, policy: Policy, agents: Iterable[str] | None) -> dict[str
     else:
         wanted = sorted({keys.agent_id(agent) for agent in agents})
         for agent in wanted:
-            if agent not in known or policy.scope(agent).keys == frozenset():
+            scope = policy.scope(agent)
+            if scope.keys == frozenset() or (agent not in known and agent not in policy.scopes):
                 raise NotFoundError(
                     f"no agent {agent!r}", hint="`wesaid stats` lists the agents of this home", details={"field": "agentId"}
                 )
-    return {agent: scope for agent in wanted if (scope := policy.scope(agent)).keys != frozenset()}
+    return {agent: scope for agent in wanted if agent in known and (scope := policy.scope(agent)).keys != frozenset()}

@@ -5,7 +5,6 @@ The whole message is redacted, then cut, then bounded, in this order (contract.m
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -118,7 +117,7 @@ def _used(filters: Filters) -> list[str]:
 
 def bounded(found: Sequence[Hit], page: Page) -> list[Hit]:
     """As many whole results as fit into the response's bytes beside the rest of the page; of a first one that alone is too long, a part."""
-    frame = _bytes(wire.page_json(page)) + limits.RESPONSE_SLACK_BYTES
+    frame = wire.size(wire.page_json(page)) + limits.ENVELOPE_BYTES
     sizes = [_size(hit) for hit in found]
     kept = bounds.fit(sizes, frame, limits.RESPONSE_BYTES)
     if found and not kept:
@@ -127,12 +126,7 @@ def bounded(found: Sequence[Hit], page: Page) -> list[Hit]:
 
 
 def _size(hit: Hit) -> int:
-    return _bytes(wire.hit_json(hit))
-
-
-def _bytes(value: object) -> int:
-    """A JSON value's size as the widest door writes it: with a space after each comma and colon."""
-    return len(json.dumps(value, ensure_ascii=False).encode())
+    return wire.size(wire.hit_json(hit))
 
 
 def _shortened(hit: Hit, room: int) -> Hit:

@@ -60,15 +60,18 @@ def append(  # noqa: PLR0913 - who, where, what; the rest only when the session 
         raise InputError(f"{len(messages)} messages in one append", hint=f"at most {limits.APPEND_MANY_MAX}", details={"field": "messages"})
     prepared = [_message(home, message, subagent=keys.kind(full) == "subagent") for message in messages]
     parent = str(keys.parse(spawned_by)) if spawned_by is not None else None
-    _check_may_begin(home, caller, full, parent)  # before a database is made for a new agent
-    store = home.new_store(keys.parse(full).agent_id) if create else home.engine.store(keys.parse(full).agent_id)
+    store = home.engine.store(keys.parse(full).agent_id)
     if store is None:
-        raise addressing.absent(key)
+        if not create:
+            raise addressing.absent(key)
+        _check_may_begin(home, caller, full, parent)  # who may not write leaves no empty database either
+        store = home.new_store(keys.parse(full).agent_id)
     with store.writing() as writer:
         row = writer.session(full)
         if row is None:
             if not create:
                 raise addressing.absent(key)
+            _check_may_begin(home, caller, full, parent)
             row = writer.create(_facts(home, full, parent, None))
         else:
             addressing.check_may_write(home, caller, full)

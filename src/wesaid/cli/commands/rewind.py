@@ -6,17 +6,18 @@ import sys
 
 from wesaid import keys, limits
 from wesaid.cli.ages import instant
+from wesaid.cli.asking import PLACE, caller_of, typed
 from wesaid.cli.command import FOUND, Run
 from wesaid.cli.facts import facts_lines
 from wesaid.cli.output import quoted
 from wesaid.service import addressing, opening, reconciling, writing
 from wesaid.service.opening import Home
-from wesaid.values import OPERATOR, SessionRow
+from wesaid.values import SessionRow
 
 
-def execute(run: Run, session_key: str, to: str) -> int:
+def execute(run: Run, session_key: str, to: str, *, as_key: str | None) -> int:
     """`wesaid rewind`; its exit code."""
-    caller = OPERATOR
+    caller = caller_of(as_key)
     with opening.open_home(run.home) as home:
         before = addressing.visible_session(home, caller, session_key)
         leaf = writing.leaf_of(home, caller, session_key)
@@ -32,7 +33,7 @@ def execute(run: Run, session_key: str, to: str) -> int:
             is_on = leaf is not None and _is_visible(home, after, leaf)
             run.out.note(_said(before.message_count - after.message_count, is_back=is_back, is_on=is_on))
             if leaf is not None and leaf != to:
-                run.out.note(f"to undo it: wesaid rewind {quoted(row.facts.key)} --to {quoted(leaf)}{run.place}")
+                run.out.note(f"to undo it: wesaid rewind {quoted(row.facts.key)} --to {quoted(leaf)}{typed(PLACE)}")
         sys.stdout.flush()  # the answer first; then the work that it left
         reconciling.reconcile(home, seconds=limits.CLI_REBUILD_SECONDS)
     return FOUND

@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-import click
-
 from wesaid import limits
+from wesaid.cli.asking import PLACE, caller_of, typed
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
-from wesaid.cli.output import quoted
 from wesaid.cli.render_search import Asked, nothing_lines, page_lines
 from wesaid.service import methods, opening, reconciling, searching, wire
-from wesaid.values import OPERATOR, Page
+from wesaid.values import Page
 
 # What the search that is offered to be typed takes over from the one that was.
 _NARROWING: Final = ("agents", "role", "after", "before", "tool", "project", "order", "context", "detail", "explain")
@@ -21,6 +19,7 @@ _NARROWING: Final = ("agents", "role", "after", "before", "tool", "project", "or
 def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) -> int:
     """`wesaid search`; its exit code."""
     text = " ".join(query)
+    caller = caller_of(options["as_key"], sandboxed=options["sandboxed"], reveal=options["reveal"])
     warn_revealed(options["reveal"])
     filters = {name: options[name] for name in ("session", "role", "after", "before", "tool", "project") if options[name] is not None}
     wanted = given(
@@ -32,11 +31,11 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
     )
     params = methods.convert(methods.SearchParams, wanted)
     with opening.open_home(run.home) as home:
-        page = searching.search(home, OPERATOR, params)
+        page = searching.search(home, caller, params)
         if run.out.as_json:
             run.out.object(_with_parts(wire.page_json(page), page) if explain else wire.page_json(page))
         elif page.hits:
-            asked = Asked(text, params.limit, narrowing=_typed(_NARROWING), place=run.place)
+            asked = Asked(text, params.limit, narrowing=typed(_NARROWING), place=typed(PLACE))
             run.out.lines(page_lines(page, asked, now=home.now(), explain=explain), prose=True)
         else:
             for line in nothing_lines(text, page, {"agent": options["agents"], **filters} if options["agents"] else filters):
@@ -48,18 +47,6 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
     if page.diagnostics.failed_agents:
         return FAILED
     return FOUND if page.hits else NOTHING
-
-
-def _typed(names: tuple[str, ...]) -> str:
-    """The options of these names that were given, each as `` --role user``, ready to be typed again."""
-    context = click.get_current_context()
-    words: list[str] = []
-    for param in context.command.get_params(context):
-        value = context.params.get(param.name or "")
-        if param.name in names and value not in (None, False, ()):
-            for each in value if isinstance(value, tuple) else (value,):
-                words += [param.opts[0]] if each is True else [param.opts[0], quoted(str(each))]
-    return "".join(f" {word}" for word in words)
 
 
 def _with_parts(answer: dict[str, Any], page: Page) -> dict[str, Any]:
