@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wesaid.service.listing import ListedSession, SessionsPage
-from wesaid.values import HistoryPage, Hit, Message, Page, Tombstone
+from wesaid.values import HistoryPage, Hit, Message, Page, Tombstone, Traces
 
 
 def page_json(page: Page) -> dict[str, Any]:
@@ -136,12 +136,24 @@ def session_json(row: ListedSession) -> dict[str, Any]:
     return made | {name: value for name, value in optional.items() if value}
 
 
-def tombstone_json(tombstone: Tombstone) -> dict[str, Any]:
-    """What a delete reports."""
-    return {
+def tombstone_json(tombstone: Tombstone, proof: Traces | None = None) -> dict[str, Any]:
+    """What a delete reports; with ``proof`` when it waited for the bytes to go."""
+    made: dict[str, Any] = {
         "sessionKey": tombstone.key,
         "sessionIds": list(tombstone.session_ids),
         "deleted": True,
         "deletedAt": tombstone.deleted_at,
         "erasedAt": tombstone.erased_at,
+    }
+    return made if proof is None else made | {"proof": proof_json(proof)}
+
+
+def proof_json(proof: Traces) -> dict[str, Any]:
+    """What was looked for in which bytes after an erasure: ``left`` is 0, or it would be an error."""
+    return {
+        "files": list(proof.files),
+        "bytes": proof.bytes,
+        "pieces": proof.pieces,
+        "shared": proof.shared,
+        "left": proof.left,
     }

@@ -1,0 +1,203 @@
+"""What deletes left in the files, taken out in short transactions (docs/decisions/0011-erasure.md).
+
+Deletes zero their rows (``secure_delete``). Three things stay behind: words in FTS5's segments, words of the vocabulary that no message has any
+more, and old copies in the gaps of B-tree pages. A *round* removes them for every delete that was committed before it began; where it stands is one
+row of ``meta``, so that a kill loses one slice. It refuses to wait: a file that others keep busy is left for the next time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
+
+import apsw
+
+from wesaid import limits
+from wesaid.engines.sqlite import pages, segments
+from wesaid.engines.sqlite.connection import connect, fetch
+
+PENDING: Final = "unerased"  # meta: something was deleted since the last round began
+ROUND: Final = "erasing"  # meta: the round under way, as JSON {"step", "words", "titles", "after", "page"}
+VOCABULARY: Final = "vocabulary"  # meta: how often words were taken out of the word table
+_INDEXES: Final = ("words", "titles")
+_SIZE_AT: Final = slice(16, 18)  # of the file header (format): bytes a page, 1 for 65 536
+_FREE_AT: Final = slice(32, 36)  # of the file header (format): first trunk of the free list
+
+
+def is_pending(db: apsw.Connection) -> bool:
+    """Whether a round is under way or due."""
+    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM meta WHERE name IN (?, ?))", (PENDING, ROUND)).get)
+
+
+class Erasing:
+    """One call's work on one file, over a connection of its own that waits for nobody long."""
+
+    def __init__(self, path: Path, synchronous: str) -> None:
+        self._path = path
+        self._db = connect(path, create=False, synchronous=synchronous)
+        self._db.set_busy_timeout(limits.ERASE_BUSY_MS)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._db.close()
+
+    def run(self, *, seconds: float, now: int, anew: bool = False) -> bool:
+        """Go on for about so long, at least one slice; whether nothing is left to do. apsw.BusyError when others hold the file."""
+        until = monotonic() + seconds
+        if anew:
+            with self._transaction():
+                self._db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, 1)", (PENDING,))
+        while True:
+            state = self._begun()
+            if state is None:
+                return True
+            self._step(state, now)
+            if monotonic() >= until:
+                return not is_pending(self._db)
+
+    # ── a round ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def _begun(self) -> dict[str, Any] | None:
+        """The round under way, begun when one is due; None when nothing is."""
+        stored = self._db.execute("SELECT value FROM meta WHERE name = ?", (ROUND,)).get
+        if stored is None and not is_pending(self._db):
+            return None
+        if stored is not None:
+            known: dict[str, Any] = json.loads(stored)
+            return known
+        with self._transaction():
+            state: dict[str, Any] = {"step": "words"}
+            for index in _INDEXES:
+                state[index] = sorted(segments.with_tombstones(self._db, index))
+                self._db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('usermerge', 2)")  # noqa: S608 - a name of ours
+                self._merge(index, -limits.ERASE_MERGE_PAGES)
+            self._db.execute("UPDATE tombstone SET erased_at = 0 WHERE erased_at IS NULL")
+            self._db.execute("DELETE FROM meta WHERE name = ?", (PENDING,))
+            self._save(state)
+        return state
+
+    def _step(self, state: dict[str, Any], now: int) -> bool:
+        """One slice of the round; whether it got further."""
+        step = state["step"]
+        if step in _INDEXES:
+            with self._transaction():
+                if self._merged(step, state[step]):
+                    state["step"] = "titles" if step == "words" else "vocabulary"
+                self._save(state)
+            return True
+        if step == "vocabulary":
+            with self._transaction():
+                state["after"] = self._prune(str(state.get("after", "")))
+                if state["after"] is None:
+                    del state["after"]
+                    state["step"] = "pages"
+                self._save(state)
+            return True
+        return self._clean(state, now)
+
+    def _merged(self, index: str, old: list[list[int]]) -> bool:
+        """A slice of merging; whether every segment that had deleted rows when the round began is gone."""
+        left = {tuple(segment) for segment in old} & segments.present(self._db, index)
+        if not left:
+            return True
+        if not self._merge(index, limits.ERASE_MERGE_PAGES):
+            self._merge(index, -limits.ERASE_MERGE_PAGES)  # nothing under way: begin with all segments there are
+        return False
+
+    def _merge(self, index: str, count: int) -> bool:
+        """FTS5's incremental merge of about ``count`` pages (negative: of all segments into one); whether it did anything."""
+        before = self._db.total_changes()
+        self._db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (count,))  # noqa: S608 - a name of ours
+        return self._db.total_changes() - before > 1
+
+    def _prune(self, after: str) -> str | None:
+        """Take the next words that no message has out of the vocabulary; the last word that stays, None at the end."""
+        words = [row[0] for row in fetch(self._db, "SELECT word FROM word WHERE word > ? ORDER BY word LIMIT ?", (after, limits.ERASE_WORDS))]
+        gone = [word for word in words if not self._is_used(word)]
+        if gone:
+            self._db.executemany("DELETE FROM word WHERE word = ?", [(word,) for word in gone])
+            self._db.execute("INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1", (VOCABULARY,))
+        if len(words) < limits.ERASE_WORDS:
+            return None
+        kept = set(words) - set(gone)
+        return max(kept) if kept else after
+
+    def _is_used(self, word: str) -> bool:
+        phrase = '{text parts} : "' + word.replace('"', '""') + '"'
+        return self._db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (phrase,)).get is not None
+
+    # ── pages ────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _clean(self, state: dict[str, Any], now: int) -> bool:
+        """Zero what is nobody's in the next pages, directly in the file; the last slice ends the round. False when others kept the log busy.
+
+        Safe because the log is empty and stays so while the write lock is held, so that the file alone is the database, and only bytes
+        that no B-tree refers to change. The commit at the end makes every other connection drop its cached copies.
+        """
+        busy, _, _ = fetch(self._db, "PRAGMA wal_checkpoint(TRUNCATE)")[0]
+        if busy:
+            return False
+        with self._transaction():
+            log = self._path.with_name(self._path.name + "-wal")
+            if log.exists() and log.stat().st_size:
+                return False  # somebody wrote in between
+            first = int(state.get("page", 1))
+            last = self._zero(first)
+            if last is not None:
+                state["page"] = last + 1
+                self._save(state)
+                return True
+            self._db.execute("DELETE FROM meta WHERE name = ?", (ROUND,))
+            self._db.execute("UPDATE tombstone SET erased_at = ? WHERE erased_at = 0", (now,))
+        return True
+
+    def _zero(self, first: int) -> int | None:
+        """Clean a slice of pages from ``first`` on; the last of them, None after the last of the file."""
+        file = apsw.VFSFile("", str(self._path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0])
+        try:
+            header = file.xRead(limits.HEADER_BYTES, 0)
+            size = int.from_bytes(header[_SIZE_AT], "big")
+            size = limits.PAGE_BYTES_MAX if size == 1 else size
+            count = min(limits.ERASE_PAGES, file.xFileSize() // size - first + 1)
+            if count <= 0:
+                self._zero_free(file, int.from_bytes(header[_FREE_AT], "big"), size)
+                file.xSync(apsw.SQLITE_SYNC_NORMAL)
+                return None
+            read = file.xRead(count * size, (first - 1) * size)
+            for number in range(first, first + count):
+                page = read[(number - first) * size : (number - first + 1) * size]
+                for start, end in pages.nobodys(page, number):
+                    file.xWrite(bytes(end - start), (number - 1) * size + start)
+            return first + count - 1
+        finally:
+            file.xClose()
+
+    @staticmethod
+    def _zero_free(file: apsw.VFSFile, trunk: int, size: int) -> None:
+        """Pages of the free list, which hold nothing (secure_delete leaves them zero already; older versions did not)."""
+        last = file.xFileSize() // size
+        seen: set[int] = set()
+        while 0 < trunk <= last and trunk not in seen:
+            seen.add(trunk)
+            page = file.xRead(size, (trunk - 1) * size)
+            trunk, free = pages.leaves_of(page)
+            for number in free:
+                if 0 < number <= last and any(file.xRead(size, (number - 1) * size)):
+                    file.xWrite(bytes(size), (number - 1) * size)
+
+    # ── helpers ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def _save(self, state: dict[str, Any]) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (ROUND, json.dumps(state)))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
