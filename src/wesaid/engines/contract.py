@@ -180,7 +180,6 @@ class Writer(View, Protocol):
     def note_source(self, state: SourceState) -> None:
         """Remember how far a file was read, in the transaction that stored what it said."""
 
-
     def forget_source(self, path: str) -> None:
         """Forget that a file was ever read. Sessions that came from it stay."""
 

@@ -130,7 +130,11 @@ def forget(home: Home, caller: Caller, doomed: Doomed, *, seconds: float = limit
         with store.reading() as view:
             stones += [stone for key in doomed.sessions.get(agent, ()) if (stone := view.tombstone(key)) is not None]
     whole = Traces(
-        files=tuple(f"{agent}/{name}" for agent, proof in zip(sorted({*doomed.sessions, *doomed.sources}), proofs, strict=True) for name in proof.files),
+        files=tuple(
+            f"{agent}/{name}"
+            for agent, proof in zip(sorted({*doomed.sessions, *doomed.sources}), proofs, strict=True)
+            for name in proof.files
+        ),
         bytes=sum(proof.bytes for proof in proofs),
         pieces=sum(proof.pieces for proof in proofs),
         shared=sum(proof.shared for proof in proofs),

@@ -72,7 +72,7 @@ class Erasing:
             state: dict[str, Any] = {"step": "words"}
             for index in _INDEXES:
                 state[index] = sorted(segments.with_tombstones(self._db, index))
-                self._db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('usermerge', 2)")  # noqa: S608 - a name of ours
+                self._db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('usermerge', 2)")
                 self._merge(index, -limits.ERASE_MERGE_PAGES)
             self._db.execute("UPDATE tombstone SET erased_at = 0 WHERE erased_at IS NULL")
             self._db.execute("DELETE FROM meta WHERE name = ?", (PENDING,))
@@ -110,16 +110,20 @@ class Erasing:
     def _merge(self, index: str, count: int) -> bool:
         """FTS5's incremental merge of about ``count`` pages (negative: of all segments into one); whether it did anything."""
         before = self._db.total_changes()
-        self._db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (count,))  # noqa: S608 - a name of ours
+        self._db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (count,))
         return self._db.total_changes() - before > 1
 
     def _prune(self, after: str) -> str | None:
         """Take the next words that no message has out of the vocabulary; the last word that stays, None at the end."""
-        words = [row[0] for row in fetch(self._db, "SELECT word FROM word WHERE word > ? ORDER BY word LIMIT ?", (after, limits.ERASE_WORDS))]
+        words = [
+            row[0] for row in fetch(self._db, "SELECT word FROM word WHERE word > ? ORDER BY word LIMIT ?", (after, limits.ERASE_WORDS))
+        ]
         gone = [word for word in words if not self._is_used(word)]
         if gone:
             self._db.executemany("DELETE FROM word WHERE word = ?", [(word,) for word in gone])
-            self._db.execute("INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1", (VOCABULARY,))
+            self._db.execute(
+                "INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1", (VOCABULARY,)
+            )
         if len(words) < limits.ERASE_WORDS:
             return None
         kept = set(words) - set(gone)

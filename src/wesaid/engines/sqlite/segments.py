@@ -61,7 +61,7 @@ def _segments(db: apsw.Connection, table: str) -> list[tuple[Segment, int]]:
 
 def _varint(record: bytes, at: int) -> tuple[int, int]:
     number = 0
-    for count in range(1, _LAST):
+    for _ in range(1, _LAST):
         byte = record[at]
         at += 1
         number = number << 7 | byte & _SEVEN
