@@ -21,7 +21,8 @@ EXCLUDED_KEYS_MAX: Final = 200
 # ── what an answer may be (contract) ─────────────────────────────────────────────────────────────────────────────
 SNIPPET_CODE_POINTS: Final = 300
 RESPONSE_BYTES: Final = 32 * 1024  # of UTF-8, the whole JSON object
-RESPONSE_OVERHEAD_BYTES: Final = 2048  # of the response: tier, flags, diagnostics with 64 ignored words
+RESPONSE_SLACK_BYTES: Final = 64  # of a response: what a door adds, such as schemaVersion
+IGNORED_WORDS: Final = 32  # that a response names; each cut to TOKEN_CODE_POINTS
 RESULTS_PER_SESSION: Final = 3  # by relevance, unless a session is named
 MESSAGE_FULL_BYTES: Final = 16 * 1024  # one message of `detail: full`; half the response, so that another still fits
 HISTORY_DEFAULT: Final = 200  # OpenClaw's chat.history default
@@ -99,6 +100,7 @@ WALK_DEPTH: Final = 32  # folders below a given path; real trees have five level
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
 
 # ── SQLite ───────────────────────────────────────────────────────────────────────────────────────────────────────
+DATABASE_BYTES_MIN: Final = 512  # SQLite's smallest page; it takes a shorter file for an empty one and would write over it
 BUSY_MS: Final = 60_000  # waiting for another process's write; a caller never sees "database is locked" before
 READERS: Final = 4  # idle read connections kept for one database
 CACHE_KIB: Final = 32 * 1024

@@ -125,8 +125,8 @@ def test_a_deleted_session_is_neither_found_nor_read(store):
         writer.delete(KEY, 78)
 
 
-def test_a_session_made_anew_lifts_its_tombstone_and_has_nothing_of_the_old_one(store):
-    """Same key, same ids: only what is appended now."""
+def test_a_session_made_anew_has_nothing_of_the_old_one_and_keeps_its_tombstone(store):
+    """Same key, same ids: only what is appended now; a re-import still knows what was deleted."""
     begin(store, say("a", "needle"))
     with store.reading() as view:
         before = view.session(KEY).token
@@ -136,8 +136,8 @@ def test_a_session_made_anew_lifts_its_tombstone_and_has_nothing_of_the_old_one(
     assert ids(store, "needle") == ["b"]
     assert count(store) == 1
     with store.reading() as view:
-        assert view.tombstone(KEY) is None
-        assert view.tombstone_by_id("id-main") is None
+        assert view.tombstone(KEY).deleted_at == 77
+        assert view.tombstone_by_id("id-main").key == KEY
         assert view.session(KEY).token != before
 
 

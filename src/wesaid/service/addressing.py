@@ -6,9 +6,10 @@ Every use case asks here. Absent and hidden sessions give the same error, word f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from wesaid import keys, limits
-from wesaid.errors import InputError, NotFoundError, NotVisibleError
+from wesaid.errors import InputError, NotFoundError, NotVisibleError, StoreError
 from wesaid.rules import visibility
 from wesaid.service.opening import Home
 from wesaid.values import Caller, Policy, Scope, SessionRow
@@ -43,11 +44,11 @@ def lineage_of(home: Home, caller: Caller) -> visibility.Lineage:
     while waiting and len(found) < limits.SUBTREE_SESSIONS_MAX:
         parents, waiting = waiting, []
         for agent in agents:
-            store = home.engine.store(agent)
-            if store is None:
-                continue
-            with store.reading() as view:
-                waiting += [child for parent in parents for child in view.children(parent) if child not in found]
+            with suppress(StoreError):  # an agent that cannot be read spawns nothing that can be read: the view only narrows
+                store = home.engine.store(agent)
+                if store is not None:
+                    with store.reading() as view:
+                        waiting += [child for parent in parents for child in view.children(parent) if child not in found]
         found.update(waiting)
     return visibility.Lineage(subtree=frozenset(found), agents=frozenset(agents))
 
@@ -70,13 +71,13 @@ def full_key(home: Home, caller: Caller, reference: str) -> str:
         return str(keys.parse(text))
     policy = policy_of(home, caller)
     for agent in home.engine.agents():
-        store = home.engine.store(agent)
-        if store is None:
-            continue
-        with store.reading() as view:
-            row = view.session_by_id(text)
-        if row is not None and policy.scope(agent).allows(row.facts.key):
-            return row.facts.key
+        with suppress(StoreError):  # the session may be another agent's
+            store = home.engine.store(agent)
+            if store is not None:
+                with store.reading() as view:
+                    row = view.session_by_id(text)
+                if row is not None and policy.scope(agent).allows(row.facts.key):
+                    return row.facts.key
     raise absent(text)
 
 

@@ -5,19 +5,18 @@ The whole message is redacted, then cut, then bounded, in this order (contract.m
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import msgspec
-
 from wesaid import keys, limits
 from wesaid.engines.contract import View
-from wesaid.rules import bounds, excerpt, rank
+from wesaid.rules import bounds, excerpt, fold, rank
 from wesaid.service import wire
 from wesaid.service.methods import SearchParams
 from wesaid.service.preparing import Words, words_of
-from wesaid.values import Caller, Candidate, Filters, Hit, Neighbour, Policy, Query, Scope, SessionRow, StoredEvent, Term
+from wesaid.values import Caller, Candidate, Filters, Hit, Neighbour, Page, Policy, Query, Scope, SessionRow, StoredEvent, Term
 
 
 class Walk(Protocol):
@@ -72,7 +71,7 @@ def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
     for agent, view in walk.views.items():
         for key in view.titles(walk.asked.clauses, walk.scopes[agent], limit=limits.RESULTS_MAX):
             row = view.session(key)
-            if row is None or key in known or key in walk.filters.exclude_keys:
+            if row is None or key in known or key in walk.filters.exclude_keys or _is_excluded(walk, row):
                 continue
             found = _first_said(view, row, reveal=walk.params.reveal)
             if found is not None:
@@ -80,6 +79,12 @@ def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
                 made.append(replace(hit, match="phrase" if len(walk.asked.clauses) == 1 else "all"))
     made.sort(key=lambda hit: (-hit.timestamp, hit.session_key))
     return made[:room]
+
+
+def _is_excluded(walk: Walk, row: SessionRow) -> bool:
+    """Whether a session's title or label has a word that the query excludes."""
+    words = fold.tokens(f"{row.facts.title or ''} \n {row.facts.label or ''}")
+    return any(fold.find(words, term) for term in walk.asked.excluded)
 
 
 def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -> str | None:
@@ -104,9 +109,30 @@ def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -
     return next(sentence for holds, sentence in reasons if holds)
 
 
-def as_json(hit: Hit) -> str:
-    """A hit as it will be sent, to know its size."""
-    return msgspec.json.encode(wire.hit_json(hit)).decode()
+def bounded(found: Sequence[Hit], page: Page) -> list[Hit]:
+    """As many whole results as fit into the response's bytes beside the rest of the page; of a first one that alone is too long, a part."""
+    frame = _bytes(wire.page_json(page)) + limits.RESPONSE_SLACK_BYTES
+    sizes = [_size(hit) for hit in found]
+    kept = bounds.fit(sizes, frame, limits.RESPONSE_BYTES)
+    if found and not kept:
+        return [_shortened(found[0], limits.RESPONSE_BYTES - frame)]
+    return list(found[:kept])
+
+
+def _size(hit: Hit) -> int:
+    return _bytes(wire.hit_json(hit))
+
+
+def _bytes(value: object) -> int:
+    """A JSON value's size as the widest door writes it: with a space after each comma and colon."""
+    return len(json.dumps(value, ensure_ascii=False).encode())
+
+
+def _shortened(hit: Hit, room: int) -> Hit:
+    """A hit whose text is long when it is written as JSON (control characters take six bytes each), cut until it fits."""
+    while (size := _size(hit)) > room and hit.snippet:
+        hit = replace(hit, snippet=bounds.clip(hit.snippet, len(hit.snippet) * room // (size + 1))[0], context=(), marks=())
+    return hit
 
 
 def _hit(walk: Walk, found: _Found, terms: Sequence[Term]) -> Hit:

@@ -27,8 +27,9 @@ _PAGE_OVERHEAD = 1024  # bytes of a page's own fields, keys and ids included
 
 def history(home: Home, caller: Caller, params: HistoryParams) -> HistoryPage:
     """A page of a session's history. NotFoundError for a session or an anchor that is not there, or not visible."""
-    if params.session_id is not None and params.message_id is None and params.messages_before is not None:
-        raise InputError("messagesBefore needs messageId", hint="give the message to look around", details={"field": "messageId"})
+    if params.message_id is None and (params.messages_before is not None or params.messages_after is not None):
+        field = "messagesBefore" if params.messages_before is not None else "messagesAfter"
+        raise InputError(f"{field} needs messageId", hint="give the message to look around", details={"field": field})
     row = addressing.visible_session(home, caller, params.session_key)
     with home.store(keys.parse(row.facts.key).agent_id).reading() as view:
         if params.message_id is not None:
@@ -72,10 +73,16 @@ def _tail(view: View, row: SessionRow, params: HistoryParams) -> HistoryPage:
     start = max(end - params.limit, 0)
     messages, flags = _read(view, row, window, (start, end), params)
     kept = _fit_newest(messages)
-    first = end - kept if messages else start
-    return _page(
-        view, row, window, messages[len(messages) - kept :], flags, has_more=first > 0 and kept > 0, next_offset=params.offset + kept
-    )
+    first = start if kept == len(messages) else _position_of(view, window, params, messages[len(messages) - kept])
+    return _page(view, row, window, messages[len(messages) - kept :], flags, has_more=first > 0, next_offset=total - first)
+
+
+def _position_of(view: View, window: WindowRow, params: HistoryParams, message: Message) -> int:
+    """A message's place in the units that this page counts: rows of the path with tools, else rows that history shows."""
+    if not params.include_tools:
+        return message.position - 1
+    found = view.event(window.window, message.message_id)
+    return int(found.position or 0) if found is not None else 0
 
 
 def _around(view: View, row: SessionRow, params: HistoryParams) -> HistoryPage:

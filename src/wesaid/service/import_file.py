@@ -17,10 +17,10 @@ from wesaid import keys, limits
 from wesaid.engines.contract import Store, View, Writer
 from wesaid.errors import SourceError
 from wesaid.importers import DIALECTS, reading
-from wesaid.importers.known import MAIN, Dialect, Source, Told
+from wesaid.importers.known import MAIN, Dialect, Source, Told, moment
 from wesaid.rules import searchable
 from wesaid.service.import_account import SourceAccount
-from wesaid.service.import_facts import Mark, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
+from wesaid.service.import_facts import Mark, after_ours, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
 from wesaid.values import Event, Facts, NavKind, Prepared, SourceState
@@ -105,7 +105,11 @@ class FileImport:
 
     def _is_unchanged(self, state: SourceState, now: reading.Identity) -> bool:
         """Whether nothing of the file is new; then the account is what the last import said."""
-        if state.missing or not state.state.get("complete") or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest):
+        if (
+            state.missing
+            or not state.state.get("complete")
+            or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest)
+        ):
             return False
         figures = state.state["figures"]
         if self.again in state.state["slots"].values() and self.again not in state.keys:
@@ -113,8 +117,9 @@ class FileImport:
         deleted, live = 0, set(state.keys)
         with self._view() as view:
             for key, count in figures["keys"].items():
-                if view is None or view.session(key) is None:
-                    if view is None or view.tombstone(key) is None or key == self.again:
+                is_deleted = view is not None and view.tombstone(key) is not None
+                if view is None or view.session(key) is None or is_deleted:
+                    if not is_deleted or key == self.again:
                         return False
                     deleted += count
                     live.discard(key)
@@ -160,7 +165,7 @@ class FileImport:
         kept = self._state.state if self._state and offset else {}
         if self._state and offset:
             self._carry(kept["figures"])
-        reader = self._dialect.reader(self.source, kept.get("reader"), identity.mtime_ns // limits.MILLISECOND_NS)
+        reader = self._dialect.reader(self.source, kept.get("reader"), self._fallback(identity))
         if offset and self._state:
             for slot, told in reader.told.items():
                 self._go_on(slot, told, kept)
@@ -180,6 +185,11 @@ class FileImport:
         if refused:
             self._forget_refused()
         self._write(identity, offset, reader.state(), complete=True)
+
+    def _fallback(self, identity: reading.Identity) -> int:
+        """A time for records before the first that has one: the first that is told, else the file's, which says when it was copied."""
+        told = (moment(record.get("timestamp")) for record in reading.head(self.source.path))
+        return next((time for time in told if time is not None), identity.mtime_ns // limits.MILLISECOND_NS)
 
     def _go_on(self, slot: str, told: Told, kept: Mapping[str, Any]) -> None:
         """A conversation that an earlier import of this file began."""
@@ -201,13 +211,12 @@ class FileImport:
             marked = f"{told.key}:{keys.short_digest(self.source.name)}"
             for key in dict.fromkeys((told.key, str(keys.fit(keys.SessionKey(*keys.parse(marked)))))):
                 target.key = key
-                row = view.session(key)
-                if row is None:
-                    tombstone = view.tombstone(key) or (view.tombstone_by_id(told.session_id) if key == told.key else None)
-                    if tombstone and self.again in (key, tombstone.key):
-                        target.lifts = tombstone.key
-                    elif tombstone:
-                        target.refused = "deleted"
+                tombstone = view.tombstone(key) or (view.tombstone_by_id(told.session_id) if key == told.key else None)
+                if tombstone and self.again in (key, tombstone.key):
+                    target.lifts = tombstone.key
+                elif tombstone:
+                    target.refused = "deleted"
+                if view.session(key) is None or target.refused:
                     break
                 self._load(target, view)
                 target.known_as = "unchanged" if key in own else "copy"
@@ -313,6 +322,8 @@ class FileImport:
         if writer.session(target.key) is None:
             writer.create(self._facts(writer, target))
         window = self.source.window if target.slot == MAIN else None
+        if window is None:
+            target.batch[0] = after_ours(writer, target.key, target.batch[0])
         placed = writer.append(target.key, target.batch, window=window)
         target.stored = True
         target.last = target.batch[-1].event.nav.id or target.last

@@ -113,7 +113,7 @@ class _Run:
             return account
         with store.reading() as view:
             state = view.source(source.name)
-            if view.session(source.key) is None and (view.tombstone(source.key) or view.tombstone_by_id(source.session_id)):
+            if view.tombstone(source.key) or view.tombstone_by_id(source.session_id):
                 return SourceAccount(path=source.name, tool=source.tool, agent_id=source.agent, skipped={"deleted": 1})
         told = openclaw.from_row(source)
         with store.writing() as writer:
@@ -152,7 +152,9 @@ class _Run:
             if store is None:
                 continue
             with store.reading() as view:
-                below = [state for state in view.sources() if not state.missing and any(PurePath(state.path).is_relative_to(top) for top in tops)]
+                below = [
+                    state for state in view.sources() if not state.missing and any(PurePath(state.path).is_relative_to(top) for top in tops)
+                ]
             gone = [state for state in below if not os.path.lexists(state.path) and "\\x" not in state.path]
             if gone:
                 with store.writing() as writer:

@@ -76,7 +76,7 @@ def _passes(home: Home, row: SessionRow, params: ListParams) -> bool:
     return (
         not keys.is_incognito(facts.key)
         and (not params.kinds or facts.kind in params.kinds)
-        and (params.archived == "all" or (facts.archived_at is not None) == params.archived)
+        and params.archived in ("all", facts.archived_at is not None)
         and params.label in {None, facts.label}
         and params.tool in {None, facts.tool}
         and (params.project is None or _inside(facts.project, params.project))

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from wesaid import keys, limits
+from wesaid import importers, keys, limits
 from wesaid.engines.contract import Writer
 from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import redact, searchable
-from wesaid.service import addressing
+from wesaid.service import addressing, titling
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again, prepare
 from wesaid.values import Caller, Event, Facts, Placed, Prepared, SessionRow, Tombstone
@@ -41,9 +41,10 @@ def create(home: Home, caller: Caller, key: str, *, spawned_by: str | None = Non
     """A new, empty session. ConflictError when it exists. A session caller may create what it spawns."""
     full = _writable(key)
     parent = str(keys.parse(spawned_by)) if spawned_by is not None else None
-    if not caller.is_operator and addressing.normal(caller).key not in (full, parent):
-        addressing.check_may_write(home, caller, full)
+    _check_may_begin(home, caller, full, parent)
     with home.new_store(keys.parse(full).agent_id).writing() as writer:
+        if writer.session(full) is not None:
+            addressing.check_may_write(home, caller, full)  # that it exists is for those to know who may write to it
         return writer.create(_facts(home, full, parent, label))
 
 
@@ -57,8 +58,9 @@ def append(  # noqa: PLR0913 - who, where, what; the rest only when the session 
     full = _writable(key)
     if len(messages) > limits.APPEND_MANY_MAX:
         raise InputError(f"{len(messages)} messages in one append", hint=f"at most {limits.APPEND_MANY_MAX}", details={"field": "messages"})
-    prepared = [_message(home, message) for message in messages]
+    prepared = [_message(home, message, subagent=keys.kind(full) == "subagent") for message in messages]
     parent = str(keys.parse(spawned_by)) if spawned_by is not None else None
+    _check_may_begin(home, caller, full, parent)  # before a database is made for a new agent
     store = home.new_store(keys.parse(full).agent_id) if create else home.engine.store(keys.parse(full).agent_id)
     if store is None:
         raise addressing.absent(key)
@@ -67,8 +69,6 @@ def append(  # noqa: PLR0913 - who, where, what; the rest only when the session 
         if row is None:
             if not create:
                 raise addressing.absent(key)
-            if not caller.is_operator and addressing.normal(caller).key not in (full, parent):
-                addressing.check_may_write(home, caller, full)
             row = writer.create(_facts(home, full, parent, None))
         else:
             addressing.check_may_write(home, caller, full)
@@ -98,7 +98,7 @@ def reset(home: Home, caller: Caller, key: str, *, reason: str = "reset") -> Ses
     """Begin afresh in the same session: a reset event. What was said before stays findable and can be opened."""
     row = addressing.visible_session(home, caller, key)
     addressing.check_may_write(home, caller, row.facts.key)
-    record = {"type": "reset", "id": home.new_id(), "timestamp": iso(home.now()), "reason": reason}
+    record = _ours({"type": "reset", "id": home.new_id(), "timestamp": iso(home.now()), "reason": reason})
     with home.store(keys.parse(row.facts.key).agent_id).writing() as writer:
         writer.append(row.facts.key, [_native(home, record)])
         return writer.session(row.facts.key) or row
@@ -116,7 +116,8 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
         if found is None or found.position is None:
             raise _no_message(at)
         events = view.path(found.window, start=0, count=found.position + 1)
-    copies = [again(row.facts.dialect, event) for event in events]
+        given = titling.derived(view, row, found.window)
+    copies = [again(row.facts.dialect, event, subagent=keys.kind(full) == "subagent") for event in events]
     facts = replace(
         row.facts,
         key=full,
@@ -134,7 +135,7 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
         writer.append(
             full, [replace(copy, event=replace(copy.event, nav=replace(copy.event.nav, has_parent=False, parent=None))) for copy in copies]
         )
-        return writer.session(full) or row
+        return titling.renew(writer, writer.session(full) or row, given)
 
 
 def patch(home: Home, caller: Caller, key: str, *, label: str | None = None, archived: bool | None = None) -> SessionRow:
@@ -175,7 +176,8 @@ def remove(writer: Writer, key: str, now: int) -> Tombstone:
 
 def iso(timestamp: int) -> str:
     """Unix milliseconds as OpenClaw writes them: ``2026-03-01T10:00:00.000Z``."""
-    return datetime.fromtimestamp(timestamp / limits.SECONDS_MS, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, milliseconds = divmod(timestamp, limits.SECONDS_MS)  # whole numbers: a float has no room for the year 9999
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{milliseconds:03}Z"
 
 
 def clean(text: str) -> str:
@@ -186,7 +188,18 @@ def clean(text: str) -> str:
 
 
 # ── one message ──────────────────────────────────────────────────────────────────────────────────────────────────
-def _message(home: Home, message: Mapping[str, Any]) -> Prepared:
+def _check_may_begin(home: Home, caller: Caller, key: str, parent: str | None) -> None:
+    """A session caller may begin itself, what it spawns, and what its spawned sessions may: everything else looks absent."""
+    if not caller.is_operator and addressing.normal(caller).key not in {key, parent}:
+        addressing.check_may_write(home, caller, key)
+
+
+def _ours(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of our own, told from those of the session's tool by its mark."""
+    return {**record, importers.NATIVE: {"version": 1}}
+
+
+def _message(home: Home, message: Mapping[str, Any], *, subagent: bool) -> Prepared:
     unknown = set(message) - {"role", "text", "timestamp", "idempotencyKey"}
     if unknown:
         raise InputError(
@@ -211,13 +224,9 @@ def _message(home: Home, message: Mapping[str, Any]) -> Prepared:
         if repeat is None
         else _IDEMPOTENT + hashlib.sha256(str(repeat).encode("utf-8", "replace")).hexdigest()[: limits.ID_HEX_CHARS]
     )
-    record = {
-        "type": "message",
-        "id": name,
-        "timestamp": iso(when),
-        "message": {"role": role, "content": [{"type": "text", "text": clean(text)}], "timestamp": when},
-    }
-    return prepare(_DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record))
+    said = {"role": role, "content": [{"type": "text", "text": clean(text)}], "timestamp": when}
+    record = _ours({"type": "message", "id": name, "timestamp": iso(when), "message": said})
+    return prepare(_DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record), subagent=subagent)
 
 
 def _once(writer: Writer, row: SessionRow, prepared: Prepared) -> Placed:
@@ -254,18 +263,19 @@ def _move(home: Home, caller: Caller, key: str, to: str, *, visible: bool) -> Se
     row = addressing.visible_session(home, caller, key)
     full = row.facts.key
     addressing.check_may_write(home, caller, full)
-    control = {"type": "leaf", "id": home.new_id(), "timestamp": iso(home.now()), "targetId": to, "appendParentId": to}
+    control = _ours({"type": "leaf", "id": home.new_id(), "timestamp": iso(home.now()), "targetId": to, "appendParentId": to})
     with home.store(keys.parse(full).agent_id).writing() as writer:
         window = writer.windows(full)[-1]
         target = writer.event(window.window, to)
         if target is None or (visible and target.position is None):
             raise _no_message(to)
+        before = titling.derived(writer, row, window.window)
         writer.append(full, [_native(home, control)])
         if writer.windows(full)[-1].leaf != to:
             raise ConflictError(
                 f"session {full} cannot go back to {to!r}", hint="nothing leads back across a reset", details={"field": "messageId"}
             )
-        return writer.session(full) or row
+        return titling.renew(writer, row, before)
 
 
 def _facts(home: Home, key: str, spawned_by: str | None, label: str | None) -> Facts:

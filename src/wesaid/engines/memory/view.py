@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from wesaid import limits
 from wesaid.engines.memory import matching
 from wesaid.engines.memory.state import Entry, Session, State, Window, entries, resolved, stored_path, stored_rows, visible
 from wesaid.errors import StoreError
@@ -63,6 +64,11 @@ class MemoryView:
         """Sessions in scope, latest first, ties by key."""
         inside = sorted(self._inside(scope), key=_latest_first)
         return [self._row(s) for s in inside[offset : None if limit is None else offset + limit]]
+
+    def sessions_with(self, event_id: str) -> list[SessionRow]:
+        """Sessions that have an event of this id in any window, latest first."""
+        having = [s for s in self._state.sessions.values() if any(row.id == event_id for w in s.windows for row in w.rows)]
+        return [self._row(s) for s in sorted(having, key=_latest_first)][: limits.RESULTS_MAX]
 
     def count_sessions(self, scope: Scope) -> int:
         """How many sessions are in scope."""

@@ -17,7 +17,7 @@ from typing import Any, Final
 import apsw
 
 from wesaid import limits
-from wesaid.engines.sqlite import pages, segments
+from wesaid.engines.sqlite import pages, schema, segments
 from wesaid.engines.sqlite.connection import connect, fetch
 
 PENDING: Final = "unerased"  # meta: something was deleted since the last round began
@@ -38,7 +38,7 @@ class Erasing:
 
     def __init__(self, path: Path, synchronous: str) -> None:
         self._path = path
-        self._db = connect(path, create=False, synchronous=synchronous)
+        self._db = connect(path, schema.version_of, create=False, synchronous=synchronous)
         self._db.set_busy_timeout(limits.ERASE_BUSY_MS)
 
     def close(self) -> None:

@@ -47,7 +47,6 @@ class SqliteWriter(SqliteView):
             raise InputError("incognito sessions are never stored", hint="take a key without `incognito-`", details={"field": "sessionKey"})
         if self._db.execute("SELECT 1 FROM session WHERE key = ?", (facts.key,)).get:
             raise ConflictError(f"session {facts.key} exists already", details={"sessionKey": facts.key})
-        self.lift(facts.key)
         self._db.execute(
             "INSERT INTO session (key, session_id, dialect, kind, title, label, tool, project, created_at, updated_at, archived_at, spawned_by,"
             " forked_from, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -97,9 +96,10 @@ class SqliteWriter(SqliteView):
         self._db.execute("DELETE FROM titles WHERE rowid = ?", (row.token,))
         self._db.execute("DELETE FROM source_session WHERE key = ?", (key,))
         self._db.execute("DELETE FROM session WHERE token = ?", (row.token,))
+        before = self.tombstone(key)
         self._db.execute("INSERT OR REPLACE INTO tombstone (key, deleted_at) VALUES (?, ?)", (key, now))
         self._db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, 1)", (PENDING,))
-        names = sorted({window.session_id for window in windows} | {row.facts.session_id})
+        names = sorted({window.session_id for window in windows} | {row.facts.session_id} | set(before.session_ids if before else ()))
         self._db.executemany(
             "INSERT OR REPLACE INTO tombstone_window (session_id, key) VALUES (?, ?)", [(session_id, key) for session_id in names]
         )
@@ -218,16 +218,18 @@ class SqliteWriter(SqliteView):
             return int(
                 self._db.execute("SELECT window FROM window WHERE session = ? ORDER BY ordinal DESC, window DESC LIMIT 1", (session,)).get
             )
-        found = self._db.execute("SELECT window, next_seq FROM window WHERE session = ? AND session_id = ?", (session, spec.session_id)).get
+        found = self._db.execute(
+            "SELECT window, ordinal, reason, findable FROM window WHERE session = ? AND session_id = ?", (session, spec.session_id)
+        ).get
         if found is None:
             return self._window(session, spec)
-        window, events = found
-        if not events:  # made by `create`, before its importer said what it is
+        window, ordinal, reason, findable = found
+        if (ordinal, reason, findable) != (spec.ordinal, spec.reason, int(spec.findable)):
+            self._placing.show(self._placing.window(window), findable=spec.findable)
             self._db.execute(
                 "UPDATE window SET ordinal = ?, reason = ?, findable = ? WHERE window = ?",
                 (spec.ordinal, spec.reason, int(spec.findable), window),
             )
-            self._placing.forget(window)
         self._newest(session)
         return int(window)
 
