@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from time import monotonic
 
 from wesaid import keys, limits
 from wesaid.engines.contract import Store, View
 from wesaid.errors import InputError, NotFoundError, StoreBusyError, StoreError
+from wesaid.rules import when
 from wesaid.service import addressing, writing
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again
@@ -110,6 +112,11 @@ def of_tool(home: Home, tool: str, *, before: int) -> Doomed:
             details={"field": "tool", "allowed": sorted(tools)},
         )
     return Doomed(sessions)
+
+
+def moment(home: Home, text: str) -> int:
+    """A time as it is typed (``2025-01-31``, ``3mo``), in this machine's zone, as Unix milliseconds. InputError when it is none."""
+    return when.moment(text, now=home.now(), zone=datetime.now(UTC).astimezone().tzinfo or UTC)
 
 
 def forget(home: Home, caller: Caller, doomed: Doomed, *, seconds: float = limits.WAIT_ERASE_SECONDS) -> Erased:
@@ -221,4 +228,4 @@ def _views(home: Home) -> Iterator[tuple[str, View]]:
             yield agent, view
 
 
-__all__ = ["Doomed", "Erased", "delete", "erase", "forget", "from_source", "of_tool"]
+__all__ = ["Doomed", "Erased", "delete", "erase", "forget", "from_source", "moment", "of_tool"]

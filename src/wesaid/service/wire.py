@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from wesaid.service.erasing import Erased
 from wesaid.service.listing import ListedSession, SessionsPage
 from wesaid.values import HistoryPage, Hit, Message, Page, Tombstone, Traces
 
@@ -146,6 +147,12 @@ def tombstone_json(tombstone: Tombstone, proof: Traces | None = None) -> dict[st
         "erasedAt": tombstone.erased_at,
     }
     return made if proof is None else made | {"proof": proof_json(proof)}
+
+
+def erased_json(erased: Erased) -> dict[str, Any]:
+    """What a forget reports: each session as a delete does, the sources that were forgotten, and one proof for all."""
+    made: dict[str, Any] = {"sessions": [tombstone_json(stone) for stone in erased.tombstones], "sources": list(erased.sources)}
+    return made if erased.proof is None else made | {"proof": proof_json(erased.proof)}
 
 
 def proof_json(proof: Traces) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from wesaid import limits
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
 from wesaid.cli.render_search import nothing_lines, page_lines
-from wesaid.service import methods, opening, reconciling, searching, wire
+from wesaid.service import erasing, methods, opening, reconciling, searching, wire
 from wesaid.values import OPERATOR, Page
 
 
@@ -38,6 +38,9 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
         if page.indexing or page.diagnostics.stale_sessions:
             sys.stdout.flush()  # the answer first; then the work that it found undone
             reconciling.reconcile(home, seconds=limits.CLI_REBUILD_SECONDS)
+        else:
+            sys.stdout.flush()
+            erasing.erase(home, home.engine.agents(), seconds=limits.ERASE_BY_THE_WAY_SECONDS)
     if page.diagnostics.failed_agents:
         return FAILED
     return FOUND if page.hits else NOTHING
