@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,8 @@ from wesaid.engines.sqlite.connection import fetch
 from wesaid.values import Traces
 
 PIECE: Final = limits.PIECE_BYTES
+_LOG_HEADER: Final = 32  # bytes before the first frame of a log (format)
+_FRAME_HEADER: Final = 24  # bytes before the page of a frame (format)
 _FTS: Final = ("words_data", "words_idx", "titles_data", "titles_idx")
 
 
@@ -29,12 +32,12 @@ def look(db: apsw.Connection, path: Path, wanted: frozenset[bytes]) -> Traces:
     sought = frozenset(pieces)
     anywhere, live, indexed = set[int](), set[int](), set[int]()
     size = int(db.pragma("page_size") or 0)
+    log = path.with_name(path.name + "-wal")
     total = 0
-    for first, block in _blocks(path, size):
-        whole = len(block) - len(block) % size
-        total += whole
-        for at in range(0, whole, size) if _found(block, sought) else ():
-            number, page = first + at // size, block[at : at + size + PIECE - 1]
+    for numbers, block, stride in chain(_blocks(path, size), _frames(log, size)):
+        total += len(numbers) * stride
+        for count, number in enumerate(numbers) if _found(block, sought) else ():
+            page = block[count * stride : (count + 1) * stride + PIECE - 1]
             found = _found(page, sought)
             anywhere |= found
             dead = pages.nobodys(page[:size], number)
@@ -44,28 +47,31 @@ def look(db: apsw.Connection, path: Path, wanted: frozenset[bytes]) -> Traces:
             elif number in owner:
                 live |= standing
                 sought -= standing  # what a row has needs no second look
-    log = path.with_name(path.name + "-wal")
-    if log.exists():
-        tail = b""
-        with log.open("rb") as stream:
-            while chunk := stream.read(limits.READ_CHUNK_BYTES):
-                total += len(chunk)
-                anywhere |= _found(tail + chunk, sought)
-                tail = chunk[-PIECE + 1 :]
     live |= _words(db, indexed - live, pieces)
     files = (path.name, log.name) if log.exists() else (path.name,)
     return Traces(files=files, bytes=total, pieces=len(wanted), shared=len(anywhere & live), left=len(anywhere - live))
 
 
-def _blocks(path: Path, size: int) -> Iterator[tuple[int, bytes]]:
-    """The file in blocks of pages, each with the number of its first and a few bytes of the next, so that no piece hides across the two."""
+def _blocks(path: Path, size: int) -> Iterator[tuple[range, bytes, int]]:
+    """The file in blocks: the numbers of a block's pages, its bytes and a few of the next (no piece hides across the two), bytes a page."""
     file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
     try:
-        end, step = file.xFileSize(), size * limits.PROOF_BLOCK_PAGES
+        end, step = file.xFileSize() // size, limits.PROOF_BLOCK_PAGES
         for start in range(0, end, step):
-            yield start // size + 1, file.xRead(min(step + PIECE - 1, end - start), start)
+            last = min(start + step, end)
+            yield range(start + 1, last + 1), file.xRead(min((last - start) * size + PIECE - 1, (end - start) * size), start * size), size
     finally:
         file.xClose()
+
+
+def _frames(log: Path, size: int) -> Iterator[tuple[list[int], bytes, int]]:
+    """The log, frame by frame, old ones that wait to be overwritten too: each is a page (format: a header, then frames of header and page)."""
+    if not log.exists():
+        return
+    with log.open("rb") as stream:
+        stream.read(_LOG_HEADER)
+        while frame := stream.read(_FRAME_HEADER + size):
+            yield [int.from_bytes(frame[:4], "big")], frame[_FRAME_HEADER:], len(frame)
 
 
 def _found(data: bytes, numbers: frozenset[int]) -> set[int]:
