@@ -113,9 +113,9 @@ ROWID_HINTS: Final = 1000  # seconds for which a writer remembers where their la
 KNOWN_WORDS: Final = 200_000  # words this process has already put into the word table; a set of about 20 MB
 
 ERASE_BUSY_MS: Final = 100  # erasing waits this long for others, and lets others wait this long for it
-ERASE_MERGE_PAGES: Final = 500  # pages of the index merged in one transaction: 20–50 ms
-ERASE_WORDS: Final = 5000  # words of the vocabulary looked up in one transaction: about 20 ms
-ERASE_PAGES: Final = 2048  # pages of the file cleaned in one transaction: 8 MB, about 20 ms
+ERASE_MERGE_PAGES: Final = 200  # pages of the index merged in one transaction: about 10 ms
+ERASE_WORDS: Final = 2000  # words of the vocabulary looked up in one transaction: about 10 ms
+ERASE_PAGES: Final = 1024  # pages of the file cleaned in one transaction: 4 MB, about 10 ms
 HEADER_BYTES: Final = 100  # of an SQLite file
 PAGE_BYTES_MAX: Final = 65_536  # of an SQLite page; the header says 1 for it
 

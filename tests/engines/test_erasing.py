@@ -170,7 +170,9 @@ def test_a_scan_finds_what_is_there_and_tells_shared_from_left(tmp_path):
     begin(store, say("c", "quarantine"), key=OTHER)
     shared = store.traces(frozenset([b"quaranti", b"nowhere!"]))
     assert (shared.shared, shared.left) == (1, 0)
-    assert shared.bytes + 32 == sum(path.stat().st_size for path in tmp_path.rglob("agent.sqlite*") if not path.name.endswith("-shm"))  # the log's header
+    assert shared.bytes + 32 == sum(
+        path.stat().st_size for path in tmp_path.rglob("agent.sqlite*") if not path.name.endswith("-shm")
+    )  # the log's header
     with store.writing() as writer:
         writer.delete(KEY, NOW)
     assert store.erase(seconds=FOREVER, now=NOW)
@@ -204,8 +206,11 @@ def test_what_lies_where_no_row_is_counts_as_left_and_another_round_takes_it_out
     engine.close()
 
 
-def test_a_little_time_at_a_time_gets_there(tmp_path):
+def test_a_little_time_at_a_time_gets_there(tmp_path, monkeypatch):
     """Calls with no time at all do a slice each, keep their progress, and end; deletes that come in between are erased too."""
+    monkeypatch.setattr(limits, "ERASE_MERGE_PAGES", 1)
+    monkeypatch.setattr(limits, "ERASE_WORDS", 100)
+    monkeypatch.setattr(limits, "ERASE_PAGES", 10)
     engine = open_engine("sqlite", tmp_path)
     store = engine.store("main", create=True)
     fill(store)

@@ -6,7 +6,8 @@ Invariant: an ``entry`` row and the FTS row of the same rowid exist together, in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import apsw
 
@@ -17,6 +18,7 @@ from wesaid.engines.sqlite.records import pack_spans
 from wesaid.values import Flag, Said
 
 _LAST_RID = (1 << 40) - 1  # year 36 812 in seconds: keeps rowids small in the index
+_AUTOMERGE = 4  # FTS5's default: segments of a level that are merged
 _WORDS_BELOW = 0x0E00  # scripts with spaces: their tokens are words; above, bigrams that no prefix search wants
 
 
@@ -69,6 +71,14 @@ class Index:
             self._db.execute("DELETE FROM words WHERE rowid = ?", (rid,))
             self._db.execute("DELETE FROM entry WHERE rid = ?", (rid,))
         self._messages -= len(rids)
+
+    @contextmanager
+    def unmerged(self) -> Iterator[None]:
+        """A block whose many drops make FTS5 merge nothing: it would count each as a page written, and merge for 100 ms at the commit."""
+        self._db.execute("INSERT INTO words (words, rank) VALUES ('automerge', 0)")
+        yield
+        self._db.execute("INSERT INTO words (words) VALUES ('flush')")
+        self._db.execute("INSERT INTO words (words, rank) VALUES ('automerge', ?)", (_AUTOMERGE,))
 
     def count(self) -> None:
         """Write the counters: at the end of each call, so that the transaction reads its own."""

@@ -83,14 +83,15 @@ class SqliteWriter(SqliteView):
         """See the contract."""
         row = self._row(key)
         windows = self.windows(key)
-        for window in windows:
-            self._placing.forget(window.window)
-            low, high = window.window << SHIFT, (window.window + 1) << SHIFT
-            rids = fetch(self._db, "SELECT rid FROM entry WHERE place >= ? AND place < ?", (low, high))
-            self._index.drop([rid for (rid,) in rids])
-            self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
-            self._db.execute("DELETE FROM event WHERE place >= ? AND place < ?", (low, high))
-            self._db.execute("DELETE FROM stale WHERE window = ?", (window.window,))
+        with self._index.unmerged():
+            for window in windows:
+                self._placing.forget(window.window)
+                low, high = window.window << SHIFT, (window.window + 1) << SHIFT
+                rids = fetch(self._db, "SELECT rid FROM entry WHERE place >= ? AND place < ?", (low, high))
+                self._index.drop([rid for (rid,) in rids])
+                self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
+                self._db.execute("DELETE FROM event WHERE place >= ? AND place < ?", (low, high))
+                self._db.execute("DELETE FROM stale WHERE window = ?", (window.window,))
         self._index.count()
         self._db.execute("DELETE FROM window WHERE session = ?", (row.token,))
         self._db.execute("DELETE FROM titles WHERE rowid = ?", (row.token,))
