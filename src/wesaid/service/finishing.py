@@ -93,11 +93,12 @@ def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -
     reasons = (
         (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid stats` says more"),
         (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
+        (not walk.asked.clauses, "the query has filters and no words; give at least one word to look for"),
         (found_any, None),
         (sessions == 0 and operator, "there are no sessions yet; `wesaid import` brings in transcripts"),
         (sessions == 0, "no session is in this caller's scope"),
         (walk.params.session_key is not None, "only one session was searched; leave sessionKey out to search all"),
-        (walk.filters != Filters(), "filters narrow this search; leave some out (role, after, before, tool, project, excludeSessionKeys)"),
+        (walk.filters != Filters(), f"filters narrow this search: {', '.join(_used(walk.filters))}"),
         (walk.params.order != "relevance", "by time only messages with all words are found; order by relevance finds those with some"),
         (bool(walk.asked.excluded), "excluded words narrow this search; leave -word out"),
         (
@@ -107,6 +108,12 @@ def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -
         (True, "no message has any of these words; try fewer or other words, or the beginning of one: word*"),
     )
     return next(sentence for holds, sentence in reasons if holds)
+
+
+def _used(filters: Filters) -> list[str]:
+    """The names of the filters that are set."""
+    names = {"role": filters.role, "after": filters.after, "before": filters.before, "tool": filters.tool, "project": filters.project}
+    return [name for name, value in names.items() if value is not None] + (["excluded sessions"] if filters.exclude_keys else [])
 
 
 def bounded(found: Sequence[Hit], page: Page) -> list[Hit]:

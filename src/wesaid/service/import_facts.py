@@ -73,7 +73,7 @@ def _line(text: str) -> str | None:
     return searchable.title_of(redact.redact(text))
 
 
-def after_ours(writer: Writer, key: str, prepared: Prepared) -> Prepared:
+def after_ours(writer: Writer, key: str, session_id: str | None, prepared: Prepared) -> Prepared:
     """The next event of a file, hung after what wesaid itself appended to the session since the last import.
 
     The file knows nothing of that message: by its own ``parent`` the event would abandon it. A local rewind is another thing: the leaf is
@@ -81,7 +81,7 @@ def after_ours(writer: Writer, key: str, prepared: Prepared) -> Prepared:
     """
     nav = prepared.event.nav
     window = writer.windows(key)[-1]
-    if window.leaf in {None, nav.parent} or nav.parent is None or nav.side:
+    if session_id not in {None, window.session_id} or window.leaf in {None, nav.parent} or nav.parent is None or nav.side:
         return prepared
     leaf, parent = writer.event(window.window, str(window.leaf)), writer.event(window.window, nav.parent)
     if leaf is None or parent is None or parent.position is None or importers.NATIVE not in msgspec.json.decode(leaf.body):

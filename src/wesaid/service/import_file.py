@@ -23,7 +23,7 @@ from wesaid.service.import_account import SourceAccount
 from wesaid.service.import_facts import Mark, after_ours, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
-from wesaid.values import Event, Facts, NavKind, Prepared, SourceState
+from wesaid.values import Event, Facts, NavKind, Prepared, SourceState, WindowSpec
 
 MARKER: Final = "<!-- wesaid: do not index -->"
 _NEEDLE: Final = b"wesaid: do not index"  # the part of it that no JSON writer escapes
@@ -140,6 +140,8 @@ class FileImport:
     def _resume_at(self, now: reading.Identity) -> int:
         """The offset to go on from: 0 when the file, or what is stored of it, is not what it was."""
         state = self._state
+        if self.again is not None and state is not None and self.again in state.state["slots"].values():
+            return 0
         if state is None or now.head_digest != state.head_digest or now.size < state.offset or not state.keys:
             return 0
         if now.size == state.size and now.mtime_ns != state.mtime_ns and state.state["complete"]:
@@ -224,7 +226,7 @@ class FileImport:
                     if key in own and not self._overlaps(target):
                         target.batch.append(prepare(self._dialect.name, reset_event(self.source.name, self.home.now())))
                     break
-                if key in own or self._overlaps(target):
+                if key in own or target.lifts or self._overlaps(target):
                     break
                 target.known = None  # another conversation that happens to have this id
         self._renamed[told.key] = target.key
@@ -319,11 +321,12 @@ class FileImport:
         """Write a conversation's waiting events; which of them were there already."""
         if target.lifts:
             writer.lift(target.lifts)
+        window = self.source.window if target.slot == MAIN else None
         if writer.session(target.key) is None:
             writer.create(self._facts(writer, target))
-        window = self.source.window if target.slot == MAIN else None
-        if window is None:
-            target.batch[0] = after_ours(writer, target.key, target.batch[0])
+        elif target.lifts and window is None:  # somebody went on under the key: what comes back is an earlier window of it
+            window = WindowSpec(session_id=target.told.session_id, ordinal=-1, reason="recovery")
+        target.batch[0] = after_ours(writer, target.key, window.session_id if window else None, target.batch[0])
         placed = writer.append(target.key, target.batch, window=window)
         target.stored = True
         target.last = target.batch[-1].event.nav.id or target.last

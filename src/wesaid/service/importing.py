@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from wesaid import keys
+from wesaid.errors import NotFoundError
 from wesaid.importers import openclaw
 from wesaid.importers.known import LeftOut, Source
 from wesaid.importers.reading import printable
@@ -55,6 +56,8 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
     """
     run = _Run(home, dry_run=dry_run, again=str(keys.parse(again)) if again else None)
     wanted = Wanted(tool=tool, agent=agent, ignore=home.settings.import_ignore)
+    if run.again is not None:
+        _check_deleted(home, run.again)
     asked = list(paths)
     met = discover(asked or known_places(), wanted)
     accounts = []
@@ -75,6 +78,16 @@ def _reporter(progress: Progress | None, done: int, total: int, path: str) -> Ca
             progress(done, total, PurePath(path).name)
 
     return report
+
+
+def _check_deleted(home: Home, key: str) -> None:
+    """NotFoundError unless a session of this key was deleted: a misspelt one must not pass in silence."""
+    store = home.engine.store(keys.parse(key).agent_id)
+    if store is not None:
+        with store.reading() as view:
+            if view.tombstone(key) is not None:
+                return
+    raise NotFoundError(f"no deleted session {key!r}", hint="--again brings back what `wesaid delete` removed", details={"field": "again"})
 
 
 @dataclass(slots=True)

@@ -94,6 +94,13 @@ def switch(home: Home, caller: Caller, key: str, to: str) -> SessionRow:
     return _move(home, caller, key, to, visible=False)
 
 
+def leaf_of(home: Home, caller: Caller, key: str) -> str | None:
+    """The id of the event at the end of a session's visible path: what a rewind has to name to be undone."""
+    row = addressing.visible_session(home, caller, key)
+    with home.store(keys.parse(row.facts.key).agent_id).reading() as view:
+        return view.windows(row.facts.key)[-1].leaf
+
+
 def reset(home: Home, caller: Caller, key: str, *, reason: str = "reset") -> SessionRow:
     """Begin afresh in the same session: a reset event. What was said before stays findable and can be opened."""
     row = addressing.visible_session(home, caller, key)

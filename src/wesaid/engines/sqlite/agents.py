@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from wesaid import keys
-from wesaid.engines.sqlite.connection import translated
+from wesaid.engines.sqlite.connection import reachable
 from wesaid.engines.sqlite.store import SqliteStore
 from wesaid.errors import StoreError
 
@@ -27,7 +27,7 @@ class SqliteEngine:
         """See the contract."""
         self._check_open()
         folder = self.home / "agents"
-        with translated(folder):
+        with reachable(folder):
             if not folder.is_dir():
                 return []
             return sorted(f.name for f in folder.iterdir() if keys.AGENT_ID.fullmatch(f.name) and _may_be_there(f / FILE_NAME))
@@ -35,7 +35,7 @@ class SqliteEngine:
     def store(self, agent_id: str, *, create: bool = False) -> SqliteStore | None:
         """See the contract."""
         name = keys.agent_id(agent_id)
-        with self._lock, translated(self.home / "agents" / name / FILE_NAME):
+        with self._lock, reachable(self.home / "agents" / name / FILE_NAME):
             self._check_open()
             store = self._stores.get(name)
             if store is None:

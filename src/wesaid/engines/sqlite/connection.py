@@ -32,11 +32,13 @@ def connect(path: Path, check: Callable[[apsw.Connection], object], *, create: b
 
     ``check`` looks at the file before any pragma is set, since setting one may already write to somebody else's database.
     """
-    with translated(path):
+    with reachable(path), translated(path):
         if create and not path.exists():
             make_private(path)
         if 0 < path.stat().st_size < limits.DATABASE_BYTES_MIN:
-            raise StoreDamagedError(f"{path} is damaged: too short to be a database", hint="copy it aside, then move it away; transcripts can be imported again")
+            raise StoreDamagedError(
+                f"{path} is damaged: too short to be a database", hint="copy it aside, then move it away; transcripts can be imported again"
+            )
         if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
             db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         else:
@@ -105,6 +107,17 @@ def fetch(db: apsw.Connection, statement: str, bindings: Sequence[Any] = ()) -> 
 
 
 @contextmanager
+def reachable(path: Path | str) -> Iterator[None]:
+    """Turn the file system's exceptions into ours, around looking for and opening a file; never around a caller's block."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreReadOnlyError(
+            f"cannot open {path}: {error.strerror}", hint="check the permissions of the home folder, or choose another with --home"
+        ) from error
+
+
+@contextmanager
 def translated(path: Path | str) -> Iterator[None]:
     """Turn a driver's exception into ours. The text of a statement or of a row never gets into a message."""
     try:
@@ -131,9 +144,5 @@ def translated(path: Path | str) -> Iterator[None]:
         raise StoreError(f"reading or writing {path} failed", hint="check the disk; everything committed before is kept") from error
     except apsw.InterruptError:
         raise
-    except OSError as error:
-        raise StoreReadOnlyError(
-            f"cannot open {path}: {error.strerror}", hint="check the permissions of the home folder, or choose another with --home"
-        ) from error
     except apsw.Error as error:
         raise StoreError(f"{path}: {type(error).__name__}", hint="please report this with `wesaid stats --json`") from error
