@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
@@ -24,7 +24,6 @@ PENDING: Final = "unerased"  # meta: something was deleted since the last round 
 ROUND: Final = "erasing"  # meta: the round under way, as JSON {"step", "words", "titles", "after", "page"}
 VOCABULARY: Final = "vocabulary"  # meta: how often words were taken out of the word table
 _INDEXES: Final = ("words", "titles")
-_SIZE_AT: Final = slice(16, 18)  # of the file header (format): bytes a page, 1 for 65 536
 _FREE_AT: Final = slice(32, 36)  # of the file header (format): first trunk of the free list
 
 
@@ -40,6 +39,7 @@ class Erasing:
         self._path = path
         self._db = connect(path, schema.version_of, create=False, synchronous=synchronous)
         self._db.set_busy_timeout(limits.ERASE_BUSY_MS)
+        self._size = int(self._db.pragma("page_size") or 0)
 
     def close(self) -> None:
         """Close the connection."""
@@ -52,11 +52,12 @@ class Erasing:
             with self._transaction():
                 self._db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, 1)", (PENDING,))
         while True:
-            state = self._begun()
-            if state is None:
-                return True
             began = monotonic()
-            self._step(state, now)
+            with suppress(apsw.BusyError):  # others hold the file: after the pause it may be free
+                state = self._begun()
+                if state is None:
+                    return True
+                self._step(state, now)
             spent = monotonic() - began
             if monotonic() + spent >= until:
                 return not is_pending(self._db)
@@ -140,51 +141,73 @@ class Erasing:
     def _clean(self, state: dict[str, Any], now: int) -> bool:
         """Zero what is nobody's in the next pages, directly in the file; the last slice ends the round. False when others kept the log busy.
 
-        Safe because the log is empty and stays so while the write lock is held, so that the file alone is the database, and only bytes
-        that no B-tree refers to change. The commit at the end makes every other connection drop its cached copies.
+        Which pages need it is seen without a lock, once everything that was committed before is in the file; few do.
         """
-        busy, _, _ = fetch(self._db, "PRAGMA wal_checkpoint(TRUNCATE)")[0]
-        if busy:
-            return False
-        with self._transaction():
-            log = self._path.with_name(self._path.name + "-wal")
-            if log.exists() and log.stat().st_size:
-                return False  # somebody wrote in between
-            first = int(state.get("page", 1))
-            last = self._zero(first)
-            if last is not None:
-                state["page"] = last + 1
-                self._save(state)
-                return True
-            self._db.execute("DELETE FROM meta WHERE name = ?", (ROUND,))
-            self._db.execute("UPDATE tombstone SET erased_at = ? WHERE erased_at = 0", (now,))
+        with self._file() as file:
+            if "page" not in state:
+                if not self._emptied():
+                    return False
+                state["page"] = 1
+            size = self._size
+            last = min(state["page"] + limits.ERASE_PAGES - 1, file.xFileSize() // size)
+            ends = last < state["page"]
+            dirty = [] if ends else self._dirty(file, state["page"], last)
+            if (dirty or ends) and not self._emptied():
+                return False
+            with self._transaction():
+                if (dirty or ends) and self._log_bytes():
+                    return False  # somebody wrote in between
+                self._zero(file, dirty)
+                if not ends:
+                    state["page"] = last + 1
+                    self._save(state)
+                    return True
+                self._zero_free(file, size)
+                file.xSync(apsw.SQLITE_SYNC_NORMAL)
+                self._db.execute("DELETE FROM meta WHERE name = ?", (ROUND,))
+                self._db.execute("UPDATE tombstone SET erased_at = ? WHERE erased_at = 0", (now,))
         return True
 
-    def _zero(self, first: int) -> int | None:
-        """Clean a slice of pages from ``first`` on; the last of them, None after the last of the file."""
+    @contextmanager
+    def _file(self) -> Iterator[apsw.VFSFile]:
+        """The database file itself, through SQLite's file layer: closing a plain descriptor would drop the locks of the whole process."""
         file = apsw.VFSFile("", str(self._path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0])
         try:
-            header = file.xRead(limits.HEADER_BYTES, 0)
-            size = int.from_bytes(header[_SIZE_AT], "big")
-            size = limits.PAGE_BYTES_MAX if size == 1 else size
-            count = min(limits.ERASE_PAGES, file.xFileSize() // size - first + 1)
-            if count <= 0:
-                self._zero_free(file, int.from_bytes(header[_FREE_AT], "big"), size)
-                file.xSync(apsw.SQLITE_SYNC_NORMAL)
-                return None
-            read = file.xRead(count * size, (first - 1) * size)
-            for number in range(first, first + count):
-                page = read[(number - first) * size : (number - first + 1) * size]
-                for start, end in pages.nobodys(page, number):
-                    file.xWrite(bytes(end - start), (number - 1) * size + start)
-            return first + count - 1
+            yield file
         finally:
             file.xClose()
 
+    def _emptied(self) -> bool:
+        """Write the whole log into the file and empty it; False when somebody still reads from it."""
+        busy, _, _ = fetch(self._db, "PRAGMA wal_checkpoint(TRUNCATE)")[0]
+        return not busy
+
+    def _log_bytes(self) -> int:
+        log = self._path.with_name(self._path.name + "-wal")
+        return log.stat().st_size if log.exists() else 0
+
+    def _dirty(self, file: apsw.VFSFile, first: int, last: int) -> list[int]:
+        """Pages with bytes that are nobody's and not zero."""
+        size = self._size
+        read = file.xRead((last - first + 1) * size, (first - 1) * size)
+        return [first + n for n in range(last - first + 1) if pages.nobodys(read[n * size : (n + 1) * size], first + n)]
+
+    def _zero(self, file: apsw.VFSFile, numbers: list[int]) -> None:
+        """Clean pages, as they are now.
+
+        Safe because the log is empty and stays so while the write lock is held, so that the file alone is the database, and only bytes
+        that no B-tree refers to change. The commit at the end makes every other connection drop its cached copies.
+        """
+        for number in numbers:
+            at = (number - 1) * self._size
+            for start, end in pages.nobodys(file.xRead(self._size, at), number):
+                file.xWrite(bytes(end - start), at + start)
+
     @staticmethod
-    def _zero_free(file: apsw.VFSFile, trunk: int, size: int) -> None:
+    def _zero_free(file: apsw.VFSFile, size: int) -> None:
         """Pages of the free list, which hold nothing (secure_delete leaves them zero already; older versions did not)."""
         last = file.xFileSize() // size
+        trunk = int.from_bytes(file.xRead(limits.HEADER_BYTES, 0)[_FREE_AT], "big")
         seen: set[int] = set()
         while 0 < trunk <= last and trunk not in seen:
             seen.add(trunk)
