@@ -113,8 +113,8 @@ ROWID_HINTS: Final = 1000  # seconds for which a writer remembers where their la
 KNOWN_WORDS: Final = 200_000  # words this process has already put into the word table; a set of about 20 MB
 
 ERASE_BUSY_MS: Final = 25  # erasing waits this long for others; writers wait as long when it wants the log emptied
-ERASE_MERGE_PAGES: Final = 200  # pages of the index merged in one transaction: about 10 ms
-ERASE_WORDS: Final = 2000  # words of the vocabulary looked up in one transaction: about 10 ms
+ERASE_MERGE_PAGES: Final = 100  # pages of the index merged in one transaction: about 10 ms
+ERASE_WORDS: Final = 1000  # words of the vocabulary looked up in one transaction: about 5 ms
 ERASE_PAGES: Final = 4096  # pages of the file looked at in one go: 16 MB; the few that need it are cleaned in one transaction
 HEADER_BYTES: Final = 100  # of an SQLite file
 
