@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, Unpack
 
 from wesaid import keys
-from wesaid.errors import InputError, NotFoundError
+from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.service import addressing, erasing, exporting, history, importing, listing, methods, opening, reconciling, searching, writing
 from wesaid.service.erasing import Erased
 from wesaid.service.import_account import Account
@@ -157,7 +157,10 @@ class Store:
         except NotFoundError:
             if not create:
                 raise
-            writing.create(self._home, caller, full, spawned_by=spawned_by)
+            try:
+                writing.create(self._home, caller, full, spawned_by=spawned_by)
+            except ConflictError:  # another process was faster
+                addressing.visible_session(self._home, caller, full)
             return Session(self._home, full, caller)
         if spawned_by is not None and row.facts.spawned_by != str(keys.parse(spawned_by)):
             writing.append(self._home, caller, full, [], spawned_by=spawned_by)

@@ -19,6 +19,8 @@ _MAIN_AGENT = "main"
 
 def policy_of(home: Home, caller: Caller) -> Policy:
     """What a caller may read: the one rule for every surface (contract.md §3)."""
+    if not isinstance(caller, Caller):
+        raise InputError("a reading needs a caller", hint='wesaid.Caller("agent:…") or wesaid.OPERATOR', details={"field": "caller"})
     if caller.is_operator:
         return visibility.policy(caller, visibility.VisibilityRules(), visibility.Lineage())
     settings = home.settings
@@ -55,7 +57,7 @@ def lineage_of(home: Home, caller: Caller) -> visibility.Lineage:
 
 def full_key(home: Home, caller: Caller, reference: str) -> str:
     """A session's full key from a key, ``current``, ``main`` or a session id. NotFoundError when nothing visible has that id."""
-    text = reference.strip()
+    text = reference.encode("utf-8", "replace").decode("utf-8").strip()
     if not text:
         raise InputError(
             "sessionKey is empty", hint="give a session key, a session id, `current` or `main`", details={"field": "sessionKey"}

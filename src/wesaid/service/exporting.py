@@ -63,21 +63,23 @@ def _events(store: Store, window: int, *, visible: bool) -> Iterator[StoredEvent
         seq, position = events[-1].seq, position + len(events)
 
 
-def _redacted(value: Any) -> Any:
-    """A JSON value with every string in it redacted, keys included."""
+def _redacted(value: Any, depth: int = 0) -> Any:
+    """A JSON value with every string in it redacted, keys included; what is nested absurdly deep becomes its redacted text."""
     if isinstance(value, str):
         return redact.redact(value)
+    if depth > limits.JSON_DEPTH:
+        return redact.redact(msgspec.json.encode(value).decode())
     if isinstance(value, dict):
-        return {redact.redact(str(name)): _field(str(name), inner) for name, inner in value.items()}
+        return {redact.redact(str(name)): _field(str(name), inner, depth + 1) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_redacted(inner) for inner in value]
+        return [_redacted(inner, depth + 1) for inner in value]
     return value
 
 
-def _field(name: str, value: Any) -> Any:
+def _field(name: str, value: Any, depth: int) -> Any:
     """A named value: the name is context that a pattern may need (``"apiKey": "…"``)."""
     if not isinstance(value, str):
-        return _redacted(value)
+        return _redacted(value, depth)
     safe = redact.redact(value)
     if safe != value:
         return safe

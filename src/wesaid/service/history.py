@@ -7,13 +7,14 @@ is found, before a reset and in earlier windows too; one that is not is an error
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
-from wesaid.errors import InputError, NotFoundError
+from wesaid.errors import InputError, NotFoundError, StoreError
 from wesaid.rules import bounds, redact
 from wesaid.service import addressing
 from wesaid.service.methods import HistoryParams
@@ -44,7 +45,7 @@ def message(home: Home, caller: Caller, key: str | None, message_id: str, *, rev
         return page.session_key, page.messages[0]
     policy = addressing.policy_of(home, caller)
     for agent, scope in addressing.scopes(home, policy, None).items():
-        with home.store(agent).reading() as view:
+        with suppress(StoreError), home.store(agent).reading() as view:  # it may be in another agent's database
             for row in view.sessions_with(message_id):
                 found = view.locate(row.facts.key, message_id) if scope.allows(row.facts.key) else None
                 shown = _message(row, found, include_tools=True, reveal=reveal) if found is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wesaid.cli.ages import instant
 from wesaid.cli.command import FOUND, Run
 from wesaid.cli.facts import facts_lines
 from wesaid.service import opening, writing
@@ -16,5 +17,5 @@ def execute(run: Run, session_key: str) -> int:
     if run.out.as_json:
         run.out.object(facts)
     else:
-        run.out.lines(facts_lines(facts))
+        run.out.lines(facts_lines(facts | {"resetAt": instant(row.facts.updated_at, home.now())}))
     return FOUND

@@ -9,13 +9,13 @@ import click
 
 from wesaid import limits
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
-from wesaid.cli.render_search import Asked, nothing_lines, page_lines, quoted
+from wesaid.cli.output import quoted
+from wesaid.cli.render_search import Asked, nothing_lines, page_lines
 from wesaid.service import erasing, methods, opening, reconciling, searching, wire
 from wesaid.values import OPERATOR, Page
 
-# What a command that is offered to be typed takes over from the one that was; and what every command on the same store takes.
+# What the search that is offered to be typed takes over from the one that was.
 _NARROWING: Final = ("agents", "role", "after", "before", "tool", "project", "order", "context", "detail", "explain")
-_PLACE: Final = ("home",)
 
 
 def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) -> int:
@@ -36,7 +36,7 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
         if run.out.as_json:
             run.out.object(_with_parts(wire.page_json(page), page) if explain else wire.page_json(page))
         elif page.hits:
-            asked = Asked(text, params.limit, narrowing=_typed(_NARROWING), place=_typed(_PLACE))
+            asked = Asked(text, params.limit, narrowing=_typed(_NARROWING), place=run.place)
             run.out.lines(page_lines(page, asked, now=home.now(), explain=explain), prose=True)
         else:
             for line in nothing_lines(text, page, {"agent": options["agents"], **filters} if options["agents"] else filters):
