@@ -23,7 +23,8 @@ from typing import Any, Literal, Self, TypedDict, Unpack
 
 from wesaid import keys
 from wesaid.errors import ConflictError, InputError, NotFoundError
-from wesaid.service import addressing, exporting, history, importing, listing, methods, opening, reconciling, searching, writing
+from wesaid.service import addressing, erasing, exporting, history, importing, listing, methods, opening, reconciling, searching, writing
+from wesaid.service.erasing import Erased
 from wesaid.service.import_account import Account
 from wesaid.service.listed import SessionsPage
 from wesaid.service.opening import Home
@@ -122,9 +123,12 @@ class Session:
         """Change the label (``""`` removes it) or whether the session is archived."""
         return writing.patch(self._home, self._caller, self.key, label=label, archived=archived)
 
-    def delete(self) -> Tombstone:
-        """Remove the session; unfindable and unreadable when this returns."""
-        return writing.delete(self._home, self._caller, self.key)
+    def delete(self, *, wait: bool = False) -> Tombstone:
+        """Remove the session; unfindable and unreadable when this returns.
+
+        Its bytes go with later work (``Store.reconcile``), or before this returns with ``wait``: then that was proven, or it is a StoreError.
+        """
+        return erasing.delete(self._home, self._caller, self.key, wait=wait).tombstones[0]
 
     def info(self) -> SessionRow:
         """Its facts and counts as stored."""
@@ -194,8 +198,24 @@ class Store:
         """Import transcripts; the account says what became of every message."""
         return importing.import_paths(self._home, [Path(path) for path in paths], tool=tool, agent=agent)
 
+    def forget(
+        self, session_key: str | None = None, *, source: str | Path | None = None, tool: str | None = None, before: str | int | None = None
+    ) -> Erased:
+        """Delete sessions and wait until their bytes are gone: one, those that came only from ``source``, or those of ``tool`` last added to ``before``.
+
+        ``before`` is Unix milliseconds or a time as typed (``"2025-01-31"``, ``"3mo"``). The operator's. StoreError when bytes are left.
+        """
+        if [session_key, source, tool].count(None) != 2 or (tool is None) != (before is None):
+            raise InputError("what is to be forgotten?", hint="give one of session_key, source, tool with before")
+        if session_key is not None:
+            return erasing.delete(self._home, OPERATOR, session_key, wait=True)
+        if source is not None:
+            return erasing.forget(self._home, OPERATOR, erasing.from_source(self._home, source))
+        moment = before if isinstance(before, int) else erasing.moment(self._home, str(before))
+        return erasing.forget(self._home, OPERATOR, erasing.of_tool(self._home, str(tool), before=moment))
+
     def reconcile(self, *, seconds: float) -> int:
-        """Rebuild what is stale for at most so long; how many windows still are."""
+        """Rebuild what is stale and erase what was deleted, for at most so long; how many windows are still stale."""
         return reconciling.reconcile(self._home, seconds=seconds)
 
     def close(self) -> None:

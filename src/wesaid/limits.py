@@ -122,6 +122,21 @@ LEARN_BULK_WORDS: Final = 2000  # distinct words in one transaction from which c
 ROWID_HINTS: Final = 1000  # seconds for which a writer remembers where their last rowid went
 KNOWN_WORDS: Final = 200_000  # words this process has already put into the word table; a set of about 20 MB
 
+ERASE_BUSY_MS: Final = 25  # erasing waits this long for others; writers wait as long when it wants the log emptied
+ERASE_MERGE_PAGES: Final = 100  # pages of the index merged in one transaction: about 10 ms
+ERASE_WORDS: Final = 1000  # words of the vocabulary looked up in one transaction: about 5 ms
+ERASE_PAGES: Final = 4096  # pages of the file looked at in one go: 16 MB; the few that need it are cleaned in one transaction
+HEADER_BYTES: Final = 100  # of an SQLite file
+
+# ── erasing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+PIECE_BYTES: Final = 8  # contract: no piece of this length of a deleted session may stay
+PROOF_PIECES: Final = 50_000  # pieces of deleted text that a proof looks for; more are taken evenly
+PROOF_BLOCK_PAGES: Final = 32  # pages looked at together; a block without a piece costs nothing more
+THINNING_PRIME: Final = 2_147_483_647  # a prime larger than any number of pieces, so that halves are even
+PROOF_ROUNDS: Final = 3  # rounds of erasing that `--wait` makes before it says that something is left
+ERASE_BY_THE_WAY_SECONDS: Final = 0.25  # what the next commands give to an erasure that is not done: hardly felt at a prompt
+WAIT_ERASE_SECONDS: Final = 600.0  # `--wait` gives up after this long, which is ten times what a million messages need
+
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700

@@ -194,12 +194,42 @@ def reset() -> None:
     """
 
 
-@command("delete", examples=("wesaid delete agent:claude-code:import:3f2a",))
+@command(
+    "delete",
+    examples=(
+        "wesaid delete agent:claude-code:import:3f2a",
+        "wesaid delete agent:claude-code:import:3f2a --wait     until its bytes are gone from the files",
+    ),
+)
 @click.argument("session_key", type=SESSION_KEY)
+@click.option("--wait", is_flag=True, help="Return when its bytes are gone, and prove it.")
 def delete() -> None:
     """Delete a session for good.
 
-    Nobody finds or reads it any more, and importing its transcript again does not bring it back (`wesaid import --again KEY` does).
+    Nobody finds or reads it any more, and importing its transcript again does not bring it back (`wesaid import --again KEY` does). Its
+    bytes are erased from the store's files in the background, by this and the next commands; --wait goes on until they are.
+    """
+
+
+@command(
+    "forget",
+    examples=(
+        "wesaid forget agent:claude-code:import:3f2a            as delete --wait",
+        "wesaid forget --source ~/.claude/projects/private      what came from there and from nowhere else",
+        "wesaid forget --tool claude-code --before 2025-01-01   what was last added to before then",
+        "wesaid forget --tool claude-code --before 3mo --yes    without asking, for scripts",
+    ),
+)
+@click.argument("session_key", type=SESSION_KEY, required=False)
+@click.option("--source", type=click.Path(path_type=Path), metavar="PATH", help="Sessions that came only from this file or folder.")
+@click.option("--tool", metavar="T", help="With --before: sessions of this tool.")
+@click.option("--before", metavar="TIME", help="With --tool: last added to before this time (2025-01-31, 3mo, last month).")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def forget() -> None:
+    """Delete sessions and wait until their bytes are gone from every file of the store.
+
+    What will be deleted is listed first, and a person is asked. Transcript files of other programs are left as they are; importing them
+    again does not bring the sessions back.
     """
 
 
@@ -267,6 +297,7 @@ COMMANDS: Final = {
         rewind,
         reset,
         delete,
+        forget,
         export,
         stats,
         config,

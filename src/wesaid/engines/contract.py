@@ -17,7 +17,7 @@ Every method raises only ``wesaid.errors``. A ``View`` or ``Writer`` is valid in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -36,6 +36,7 @@ from wesaid.values import (
     StoredEvent,
     Term,
     Tombstone,
+    Traces,
     WindowRow,
     WindowSpec,
 )
@@ -74,6 +75,12 @@ class View(Protocol):
 
     def tombstone_by_id(self, session_id: str) -> Tombstone | None:
         """The same, by the id of one of its windows."""
+
+    def unerased(self) -> bool:
+        """Whether deletes have left something in the files that ``Store.erase`` has not yet taken out."""
+
+    def stored(self, key: str) -> Iterator[bytes]:
+        """What is stored of a session as it lies in the files: bodies, then title, label, project, extra. For finding it again after a delete."""
 
     # events
     def events(self, window: int, *, after_seq: int = -1, limit: int) -> list[StoredEvent]:
@@ -131,8 +138,8 @@ class View(Protocol):
     def source(self, path: str) -> SourceState | None:
         """How far a transcript file was read."""
 
-    def sources(self) -> list[SourceState]:
-        """Every known source, by path."""
+    def sources(self, key: str | None = None) -> list[SourceState]:
+        """Every known source (that a session came from), by path."""
 
     def totals(self) -> Mapping[str, int]:
         """``sessions``, ``windows``, ``events``, ``messages`` (indexed), ``stale``, ``tombstones``, ``bytes`` (of storage)."""
@@ -184,11 +191,26 @@ class Writer(View, Protocol):
     def note_source(self, state: SourceState) -> None:
         """Remember how far a file was read, in the transaction that stored what it said."""
 
+    def forget_source(self, path: str) -> None:
+        """Forget that a file was ever read. Sessions that came from it stay."""
+
 
 class Store(Protocol):
     """One agent's database."""
 
     agent_id: str
+
+    def erase(self, *, seconds: float, now: int, anew: bool = False) -> bool:
+        """Take what deletes left out of the files, in short transactions, for about so long; whether nothing is left to do.
+
+        ``anew`` begins a round although none is due: a proof has found something.
+
+        Progress is kept. Others are never made to wait long: while they keep the files busy, nothing is done and False returned. When a
+        round of work is done, the tombstones of all deletes before it get ``now`` as ``erased_at``.
+        """
+
+    def traces(self, pieces: frozenset[bytes]) -> Traces:
+        """Look for pieces of ``limits.PIECE_BYTES`` bytes in every byte of the store's files."""
 
     def reading(self) -> AbstractContextManager[View]:
         """A consistent snapshot; keep it short, since it pins the write-ahead log."""

@@ -12,6 +12,7 @@ from time import monotonic
 from wesaid import limits
 from wesaid.engines.contract import Store
 from wesaid.errors import StoreBusyError, StoreError, StoreReadOnlyError
+from wesaid.service import erasing
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again
 from wesaid.values import EVERYTHING, Scope, StaleWindow
@@ -66,5 +67,9 @@ def rebuild(store: Store, stale: StaleWindow, *, until: float) -> bool:
 
 
 def reconcile(home: Home, *, seconds: float) -> int:
-    """Rebuild whatever is stale in every agent, for at most so long; how many windows are still stale."""
-    return settle(home, dict.fromkeys(home.engine.agents(), EVERYTHING), seconds=seconds)
+    """Rebuild whatever is stale in every agent, for at most so long; how many windows are still stale. What time is left erases."""
+    until = monotonic() + seconds
+    agents = home.engine.agents()
+    left = settle(home, dict.fromkeys(agents, EVERYTHING), seconds=seconds)
+    erasing.erase(home, agents, seconds=max(until - monotonic(), 0))
+    return left

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from wesaid import limits
 from wesaid.errors import NotFoundError
+from wesaid.service.erasing import Erased
 from wesaid.service.listed import ListedSession, SessionsPage
-from wesaid.values import HistoryPage, Hit, Message, Page, Tombstone
+from wesaid.values import HistoryPage, Hit, Message, Page, Tombstone, Traces
 
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")  # as cli.output escapes
 
@@ -163,12 +164,30 @@ def session_json(row: ListedSession) -> dict[str, Any]:
     return made | {name: value for name, value in optional.items() if value}
 
 
-def tombstone_json(tombstone: Tombstone) -> dict[str, Any]:
-    """What a delete reports."""
-    return {
+def tombstone_json(tombstone: Tombstone, proof: Traces | None = None) -> dict[str, Any]:
+    """What a delete reports; with ``proof`` when it waited for the bytes to go."""
+    made: dict[str, Any] = {
         "sessionKey": tombstone.key,
         "sessionIds": list(tombstone.session_ids),
         "deleted": True,
         "deletedAt": tombstone.deleted_at,
         "erasedAt": tombstone.erased_at,
+    }
+    return made if proof is None else made | {"proof": proof_json(proof)}
+
+
+def erased_json(erased: Erased) -> dict[str, Any]:
+    """What a forget reports: each session as a delete does, the sources that were forgotten, and one proof for all."""
+    made: dict[str, Any] = {"sessions": [tombstone_json(stone) for stone in erased.tombstones], "sources": list(erased.sources)}
+    return made if erased.proof is None else made | {"proof": proof_json(erased.proof)}
+
+
+def proof_json(proof: Traces) -> dict[str, Any]:
+    """What was looked for in which bytes after an erasure: ``left`` is 0, or it would be an error."""
+    return {
+        "files": list(proof.files),
+        "bytes": proof.bytes,
+        "pieces": proof.pieces,
+        "shared": proof.shared,
+        "left": proof.left,
     }

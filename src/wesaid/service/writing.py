@@ -177,7 +177,17 @@ def delete(home: Home, caller: Caller, key: str) -> Tombstone:
     addressing.check_operator(caller, "deleting a session")
     row = addressing.visible_session(home, caller, key)
     with home.store(keys.parse(row.facts.key).agent_id).writing() as writer:
-        return writer.delete(row.facts.key, home.now())
+        return remove(writer, row.facts.key, home.now())
+
+
+def remove(writer: Writer, key: str, now: int) -> Tombstone:
+    """Delete a session in a transaction that is open, with what its sources' states say of it: where their readers stood, how it began."""
+    for state in writer.sources(key):
+        kept = {name: value for name, value in state.state.items() if name != "reader"}  # a file whose session is gone is read anew
+        if "firsts" in kept:
+            kept["firsts"] = {name: first for name, first in kept["firsts"].items() if name != key}
+        writer.note_source(replace(state, state=kept))
+    return writer.delete(key, now)
 
 
 def iso(timestamp: int) -> str:

@@ -46,6 +46,7 @@ from wesaid.values.transcripts import (
     StaleWindow,
     StoredEvent,
     Tombstone,
+    Traces,
     WindowRow,
     WindowSpec,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "Tier",
     "TierName",
     "Tombstone",
+    "Traces",
     "WindowRow",
     "WindowSpec",
 ]

@@ -207,6 +207,17 @@ class Tombstone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Traces:
+    """What a scan of a store's files for pieces of deleted text gave. ``shared`` pieces stand in rows of other sessions too; ``left`` in none."""
+
+    files: tuple[str, ...] = ()
+    bytes: int = 0
+    pieces: int = 0
+    shared: int = 0
+    left: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StaleWindow:
     """A window whose index is incomplete: positions below ``keep`` are good, the rest waits to be rebuilt."""
 

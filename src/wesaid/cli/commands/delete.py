@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import sys
+
+from wesaid import limits
 from wesaid.cli.ages import instant
 from wesaid.cli.command import FOUND, Run
 from wesaid.cli.facts import facts_lines
+from wesaid.cli.render_erase import proof_line
 from wesaid.cli.render_import import again_command
-from wesaid.service import addressing, opening, writing
+from wesaid.service import addressing, erasing, opening, reconciling, wire
 from wesaid.values import OPERATOR
 
 
-def execute(run: Run, session_key: str) -> int:
+def execute(run: Run, session_key: str, *, wait: bool) -> int:
     """`wesaid delete`; its exit code."""
     with opening.open_home(run.home) as home:
         row = addressing.visible_session(home, OPERATOR, session_key)
-        stone = writing.delete(home, OPERATOR, session_key)
-    facts = {"sessionKey": stone.key, "sessionIds": list(stone.session_ids), "deletedAt": stone.deleted_at, "erasedAt": stone.erased_at}
-    if run.out.as_json:
-        run.out.object({name: value for name, value in facts.items() if value is not None})
-    else:
-        times = {"deletedAt": stone.deleted_at, "erasedAt": stone.erased_at}
-        told = {name: instant(time, home.now()) for name, time in times.items() if time is not None}
-        run.out.lines(facts_lines({**facts, **told, "messages": row.message_count}))
-        if again := again_command(row):
-            run.out.note(f"to bring it back: {again}{run.place}")
+        erased = erasing.delete(home, OPERATOR, session_key, wait=wait)
+        [stone] = erased.tombstones
+        if run.out.as_json:
+            facts = wire.tombstone_json(stone, erased.proof)
+            run.out.object({name: value for name, value in facts.items() if value is not None})
+        else:
+            times = {"deletedAt": stone.deleted_at, "erasedAt": stone.erased_at}
+            told = {name: instant(time, home.now()) for name, time in times.items() if time is not None}
+            run.out.lines(
+                facts_lines({"sessionKey": stone.key, "sessionIds": list(stone.session_ids), **told, "messages": row.message_count})
+            )
+            if erased.proof is not None:
+                run.out.note(proof_line(erased.proof))
+            if again := again_command(row):
+                run.out.note(f"to bring it back: {again}{run.place}")
+        sys.stdout.flush()  # the answer first; then the bytes
+        if not wait:
+            reconciling.reconcile(home, seconds=limits.CLI_REBUILD_SECONDS)
     return FOUND

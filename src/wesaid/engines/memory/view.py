@@ -5,6 +5,7 @@ It refuses to know how rows came in and who asks. Invariant: scope and filters a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wesaid import limits
@@ -93,6 +94,19 @@ class MemoryView:
     def tombstone_by_id(self, session_id: str) -> Tombstone | None:
         """The same, by the id of one of its windows."""
         return next((t for t in self._state.tombstones.values() if session_id in t.session_ids), None)
+
+    def unerased(self) -> bool:
+        """Whether a tombstone has not been told that nothing is left."""
+        return any(stone.erased_at is None for stone in self._state.tombstones.values())
+
+    def stored(self, key: str) -> Iterator[bytes]:
+        """Bodies, then what the facts say in words."""
+        session = self._state.sessions.get(key)
+        if session is not None:
+            yield from (row.prepared.body for window in session.windows for row in window.rows)
+            facts = session.facts
+            texts = (facts.title, facts.label, facts.project, json.dumps(dict(facts.extra)))
+            yield from (text.encode("utf-8", "replace") for text in texts if text)
 
     # events
     def events(self, window: int, *, after_seq: int = -1, limit: int) -> list[StoredEvent]:
@@ -185,9 +199,9 @@ class MemoryView:
         """How far a transcript file was read."""
         return self._state.sources.get(path)
 
-    def sources(self) -> list[SourceState]:
-        """Every known source, by path."""
-        return [self._state.sources[path] for path in sorted(self._state.sources)]
+    def sources(self, key: str | None = None) -> list[SourceState]:
+        """Every known source (that a session came from), by path."""
+        return [self._state.sources[path] for path in sorted(self._state.sources) if key is None or (key, path) in self._state.origins]
 
     def totals(self) -> Mapping[str, int]:
         """Counts of everything; ``bytes`` are those of the bodies."""

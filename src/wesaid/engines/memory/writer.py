@@ -106,6 +106,16 @@ class MemoryWriter(MemoryView):
         self._state.sources[state.path] = state
         self._state.origins |= {(key, state.path) for key in state.keys}
 
+    def forget_source(self, path: str) -> None:
+        """Forget a file; sessions that came from it stay."""
+        self._state.sources.pop(path, None)
+        self._state.origins = {origin for origin in self._state.origins if origin[1] != path}
+
+    def erased(self, now: int) -> None:
+        """Every tombstone so far gets the time at which nothing was left."""
+        for key, stone in self._state.tombstones.items():
+            self._state.tombstones[key] = replace(stone, erased_at=stone.erased_at or now)
+
     def _session(self, key: str) -> Session:
         session = self._state.sessions.get(key)
         if session is None:

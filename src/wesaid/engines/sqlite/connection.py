@@ -78,6 +78,7 @@ def settle(db: apsw.Connection, synchronous: str) -> None:
             break  # a read-only home: reading works when no log is waiting
     db.pragma("synchronous", synchronous)
     db.pragma("foreign_keys", 0)  # deletes are written out, in an order that the reader can follow
+    db.pragma("secure_delete", 1)  # what is deleted is zeroed: no measurable price (0011-erasure.md)
     db.pragma("cache_size", -limits.CACHE_KIB)
     db.pragma("mmap_size", limits.MMAP_BYTES)
     db.pragma("temp_store", "memory")

@@ -6,23 +6,32 @@ Invariant: an ``entry`` row and the FTS row of the same rowid exist together, in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import apsw
 
 from wesaid import limits
+from wesaid.engines.sqlite.erasing import VOCABULARY
 from wesaid.engines.sqlite.match import ROLE_WORDS, session_word
 from wesaid.engines.sqlite.records import pack_spans
 from wesaid.values import Flag, Said
 
 _LAST_RID = (1 << 40) - 1  # year 36 812 in seconds: keeps rowids small in the index
+_AUTOMERGE = 4  # FTS5's default: segments of a level that are merged
 _WORDS_BELOW = 0x0E00  # scripts with spaces: their tokens are words; above, bigrams that no prefix search wants
+
+
+class Known(set[str]):
+    """Words that are surely in the word table, as of the ``pruned``-th time that words were taken out of it."""
+
+    pruned = 0
 
 
 class Index:
     """The writing side of one database's index, inside the caller's transaction."""
 
-    def __init__(self, db: apsw.Connection, known_words: set[str], hints: dict[int, int]) -> None:
+    def __init__(self, db: apsw.Connection, known_words: Known, hints: dict[int, int]) -> None:
         self._db = db
         self._hints = hints  # second -> the rowid to try first; only a hint, shared by the store's transactions
         self._known = known_words  # words that are surely in the word table; shared by the store's transactions
@@ -63,6 +72,14 @@ class Index:
             self._db.execute("DELETE FROM entry WHERE rid = ?", (rid,))
         self._messages -= len(rids)
 
+    @contextmanager
+    def unmerged(self) -> Iterator[None]:
+        """A block whose many drops make FTS5 merge nothing: it would count each as a page written, and merge for 100 ms at the commit."""
+        self._db.execute("INSERT INTO words (words, rank) VALUES ('automerge', 0)")
+        yield
+        self._db.execute("INSERT INTO words (words) VALUES ('flush')")
+        self._db.execute("INSERT INTO words (words, rank) VALUES ('automerge', ?)", (_AUTOMERGE,))
+
     def count(self) -> None:
         """Write the counters: at the end of each call, so that the transaction reads its own."""
         if self._messages:
@@ -79,6 +96,12 @@ class Index:
 
     def _learn(self) -> None:
         """Put words into the word table; those that are there already cost a set look-up, their use is counted in bulk only."""
+        if not self._fresh:
+            return
+        pruned = int(self._db.execute("SELECT coalesce(max(value), 0) FROM meta WHERE name = ?", (VOCABULARY,)).get)
+        if pruned != self._known.pruned:
+            self._known.clear()  # an erasure, perhaps of another process, took words out
+            self._known.pruned = pruned
         bulk = len(self._fresh) > limits.LEARN_BULK_WORDS
         words = sorted(word for word in self._fresh if word and ord(word[0]) < _WORDS_BELOW and (bulk or word not in self._known))
         if not words:

@@ -10,13 +10,15 @@ from pathlib import Path
 import apsw
 
 from wesaid import limits
-from wesaid.engines.sqlite import schema
+from wesaid.engines.sqlite import schema, traces
 from wesaid.engines.sqlite.connection import connect, translated
-from wesaid.engines.sqlite.index import Index
+from wesaid.engines.sqlite.erasing import Erasing
+from wesaid.engines.sqlite.index import Index, Known
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.engines.sqlite.writer import SqliteWriter
 from wesaid.errors import StoreError, StoreReadOnlyError
+from wesaid.values import Traces
 
 
 class SqliteStore:
@@ -32,7 +34,7 @@ class SqliteStore:
         self._closed = False
         self._in_block = False
         self._keys: dict[int, str] = {}
-        self._known_words: set[str] = set()
+        self._known_words = Known()
         self._hints: dict[int, int] = {}
         self.connection = connect(path, schema.version_of, create=create, synchronous=synchronous)
         self._lookup = Lookup(self.connection, agent_id, self._keys)
@@ -89,6 +91,30 @@ class SqliteStore:
                 raise
             finally:
                 self._in_block = False
+
+    def erase(self, *, seconds: float, now: int, anew: bool = False) -> bool:
+        """See the contract."""
+        self._check_open()
+        with self.reading() as view:
+            if not (anew or view.unerased()):
+                return True
+        with translated(self.path):
+            work = Erasing(self.path, self._synchronous)
+            try:
+                return work.run(seconds=seconds, now=now, anew=anew)
+            except (apsw.BusyError, apsw.LockedError):
+                return False
+            finally:
+                work.close()
+
+    def traces(self, pieces: frozenset[bytes]) -> Traces:
+        """See the contract."""
+        db, lookup = self._take()
+        try:
+            with translated(self.path):
+                return traces.look(db, self.path, pieces)
+        finally:
+            self._give(db, lookup)
 
     def close(self) -> None:
         """See the contract."""

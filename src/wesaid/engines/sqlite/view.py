@@ -6,13 +6,14 @@ Every method is one or two statements over an index; none walks all sessions unl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from wesaid import limits
+from wesaid.engines.sqlite import erasing
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_body, unpack_spans
 from wesaid.values import (
@@ -139,12 +140,25 @@ class SqliteView:
         if row is None:
             return None
         ids = tuple(r[0] for r in self._db.execute("SELECT session_id FROM tombstone_window WHERE key = ? ORDER BY session_id", (key,)))
-        return Tombstone(key=key, session_ids=ids, deleted_at=row[0], erased_at=row[1])
+        return Tombstone(key=key, session_ids=ids, deleted_at=row[0], erased_at=row[1] or None)  # 0: a round is under way
 
     def tombstone_by_id(self, session_id: str) -> Tombstone | None:
         """See the contract."""
         key = self._db.execute("SELECT key FROM tombstone_window WHERE session_id = ?", (session_id,)).get
         return self.tombstone(key) if key else None
+
+    def unerased(self) -> bool:
+        """See the contract."""
+        return erasing.is_pending(self._db)
+
+    def stored(self, key: str) -> Iterator[bytes]:
+        """See the contract."""
+        for window in self.windows(key):
+            low, high = window.window << SHIFT, (window.window + 1) << SHIFT
+            for (body,) in self._db.execute("SELECT body FROM event WHERE place >= ? AND place < ? ORDER BY place", (low, high)):
+                yield body
+        for columns in self._db.execute("SELECT title, label, project, extra FROM session WHERE key = ?", (key,)):
+            yield from (str(text).encode("utf-8", "replace") for text in columns if text)
 
     # ── events ───────────────────────────────────────────────────────────────────────────────────────────────────
     def events(self, window: int, *, after_seq: int = -1, limit: int) -> list[StoredEvent]:
@@ -258,9 +272,10 @@ class SqliteView:
         row = self._db.execute("SELECT * FROM source WHERE path = ?", (path,)).get
         return _source(row) if row else None
 
-    def sources(self) -> list[SourceState]:
+    def sources(self, key: str | None = None) -> list[SourceState]:
         """See the contract."""
-        return [_source(row) for row in self._db.execute("SELECT * FROM source ORDER BY path")]
+        only = "" if key is None else "WHERE path IN (SELECT path FROM source_session WHERE key = ?)"
+        return [_source(row) for row in self._db.execute(f"SELECT * FROM source {only} ORDER BY path", () if key is None else (key,))]
 
     def totals(self) -> Mapping[str, int]:
         """See the contract."""

@@ -15,6 +15,7 @@ import apsw
 
 from wesaid import keys
 from wesaid.engines.sqlite.connection import fetch
+from wesaid.engines.sqlite.erasing import PENDING
 from wesaid.engines.sqlite.index import Index
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.placing import Placing, WindowState
@@ -82,14 +83,15 @@ class SqliteWriter(SqliteView):
         """See the contract."""
         row = self._row(key)
         windows = self.windows(key)
-        for window in windows:
-            self._placing.forget(window.window)
-            low, high = window.window << SHIFT, (window.window + 1) << SHIFT
-            rids = fetch(self._db, "SELECT rid FROM entry WHERE place >= ? AND place < ?", (low, high))
-            self._index.drop([rid for (rid,) in rids])
-            self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
-            self._db.execute("DELETE FROM event WHERE place >= ? AND place < ?", (low, high))
-            self._db.execute("DELETE FROM stale WHERE window = ?", (window.window,))
+        with self._index.unmerged():
+            for window in windows:
+                self._placing.forget(window.window)
+                low, high = window.window << SHIFT, (window.window + 1) << SHIFT
+                rids = fetch(self._db, "SELECT rid FROM entry WHERE place >= ? AND place < ?", (low, high))
+                self._index.drop([rid for (rid,) in rids])
+                self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
+                self._db.execute("DELETE FROM event WHERE place >= ? AND place < ?", (low, high))
+                self._db.execute("DELETE FROM stale WHERE window = ?", (window.window,))
         self._index.count()
         self._db.execute("DELETE FROM window WHERE session = ?", (row.token,))
         self._db.execute("DELETE FROM titles WHERE rowid = ?", (row.token,))
@@ -97,6 +99,7 @@ class SqliteWriter(SqliteView):
         self._db.execute("DELETE FROM session WHERE token = ?", (row.token,))
         before = self.tombstone(key)
         self._db.execute("INSERT OR REPLACE INTO tombstone (key, deleted_at) VALUES (?, ?)", (key, now))
+        self._db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, 1)", (PENDING,))
         names = sorted({window.session_id for window in windows} | {row.facts.session_id} | set(before.session_ids if before else ()))
         self._db.executemany(
             "INSERT OR REPLACE INTO tombstone_window (session_id, key) VALUES (?, ?)", [(session_id, key) for session_id in names]
@@ -188,6 +191,11 @@ class SqliteWriter(SqliteView):
             ),
         )
         self._db.executemany("INSERT OR IGNORE INTO source_session (key, path) VALUES (?, ?)", [(key, state.path) for key in state.keys])
+
+    def forget_source(self, path: str) -> None:
+        """See the contract."""
+        self._db.execute("DELETE FROM source WHERE path = ?", (path,))
+        self._db.execute("DELETE FROM source_session WHERE path = ?", (path,))
 
     def _count(self, state: WindowState) -> None:
         self._index.count()
