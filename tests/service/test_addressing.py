@@ -56,7 +56,9 @@ def check_every_surface(lab, caller, expected):
 
 
 @pytest.mark.parametrize(
-    ("visibility", "expected"), [("self", {ME}), ("tree", FAMILY), ("agent", OWN_AGENT), ("all", EVERYONE)], ids=lambda value: str(value)[:6]
+    ("visibility", "expected"),
+    [("self", {ME}), ("tree", FAMILY), ("agent", OWN_AGENT), ("all", EVERYONE)],
+    ids=lambda value: str(value)[:6],
 )
 def test_each_visibility_shows_the_same_sessions_on_every_surface(village, visibility, expected):
     """Search, history, list and export agree, for a session in the middle of a family."""
@@ -167,7 +169,11 @@ def test_a_reference_that_means_nothing_is_an_input_error(village, reference):
 
 def test_a_caller_whose_key_is_none_is_refused(village):
     """A caller that cannot be parsed sees nothing, by an error."""
-    for act in (lambda who: village.search("ferry", caller=who), lambda who: village.listed(caller=who), lambda who: village.history(ME, caller=who)):
+    for act in (
+        lambda who: village.search("ferry", caller=who),
+        lambda who: village.listed(caller=who),
+        lambda who: village.history(ME, caller=who),
+    ):
         with pytest.raises(InputError):
             act(Caller("nonsense"))
 
@@ -178,7 +184,9 @@ def test_reveal_is_the_operators(village):
         list(exporting.export(village.home, Caller(ME), ME, reveal=True))
 
 
-@pytest.mark.parametrize("name", ["agent:main:päron och äpple", "agent:main:import:A b%c", "agent:main:" + "é" * 300, "agent:main:import:" + "会" * 200])
+@pytest.mark.parametrize(
+    "name", ["agent:main:päron och äpple", "agent:main:import:A b%c", "agent:main:" + "é" * 300, "agent:main:import:" + "会" * 200]
+)
 def test_what_search_returns_history_opens_whatever_the_key(lab, name):
     """A key as an answer spells it is the same session everywhere, also when it had to be encoded or cut."""
     message = lab.say("the ferry leaves at nine", key=name)

@@ -135,7 +135,26 @@ def test_every_ascii_punctuation_character_is_harmless(lab, mark):
 
 @pytest.mark.parametrize(
     "query",
-    ["alpha AND", "OR", "NOT alpha", "NEAR(alpha beta)", "text:alpha", "rowid:1 alpha", '"alpha', "alpha\x00", "alpha*", "scope:ru", "s1", "ru", "-", "--", '""', '"" alpha', "^alpha", "{text}: alpha"],
+    [
+        "alpha AND",
+        "OR",
+        "NOT alpha",
+        "NEAR(alpha beta)",
+        "text:alpha",
+        "rowid:1 alpha",
+        '"alpha',
+        "alpha\x00",
+        "alpha*",
+        "scope:ru",
+        "s1",
+        "ru",
+        "-",
+        "--",
+        '""',
+        '"" alpha',
+        "^alpha",
+        "{text}: alpha",
+    ],
 )
 def test_words_of_other_query_languages_are_words(lab, query):
     """Nothing typed becomes syntax of the engine, and no internal word matches."""
@@ -326,7 +345,9 @@ def test_a_snippet_is_short_and_shows_what_matched(lab):
 
 
 @pytest.mark.parametrize("detail", ["snippet", "full", "index"])
-@pytest.mark.parametrize("filler", ["long words ", "会议讨论", "🚀 ", "\x01\x02 ", '"\\" '], ids=["latin", "chinese", "emoji", "control", "quotes"])
+@pytest.mark.parametrize(
+    "filler", ["long words ", "会议讨论", "🚀 ", "\x01\x02 ", '"\\" '], ids=["latin", "chinese", "emoji", "control", "quotes"]
+)
 def test_a_response_of_25_long_results_keeps_to_its_bytes(lab, detail, filler):
     """32 KiB of UTF-8, whole results only, and it says that something is missing."""
     for number in range(25):
@@ -477,7 +498,9 @@ def asked_with(engine, mine, hidden, query, params):
     mine=st.lists(TEXT, min_size=1, max_size=6),
     hidden=st.lists(st.tuples(st.sampled_from(HIDDEN), TEXT, st.integers(-5, 20)), min_size=1, max_size=8),
     query=TEXT | st.sampled_from(["fer*", '"ferry harbour"', "ferry -nine", "ferry OR nine", "会"]),
-    params=st.fixed_dictionaries({"order": st.sampled_from(["relevance", "newest", "oldest"]), "limit": st.sampled_from([1, 10]), "context": st.sampled_from([0, 2])}),
+    params=st.fixed_dictionaries(
+        {"order": st.sampled_from(["relevance", "newest", "oldest"]), "limit": st.sampled_from([1, 10]), "context": st.sampled_from([0, 2])}
+    ),
 )
 @settings(max_examples=25)
 def test_a_hidden_sessions_presence_changes_no_byte_of_an_answer(engine, mine, hidden, query, params):

@@ -45,7 +45,9 @@ def test_an_appended_message_is_found_at_once_by_another_who_has_the_home_open(d
 
 def test_an_append_says_where_its_message_is(lab):
     """Session key, session id, message id and time: what history needs to open it."""
-    [done] = writing.append(lab.home, OPERATOR, "Agent:Main:Main", [{"role": "user", "text": "hello harbour", "timestamp": 1_767_225_600_000}])
+    [done] = writing.append(
+        lab.home, OPERATOR, "Agent:Main:Main", [{"role": "user", "text": "hello harbour", "timestamp": 1_767_225_600_000}]
+    )
     assert (done.session_key, done.timestamp, done.duplicate) == (MAIN, 1_767_225_600_000, False)
     page = lab.history(MAIN, messageId=done.message_id)
     assert page["sessionId"] == done.session_id
@@ -341,7 +343,9 @@ def test_lineage_is_set_once(lab):
         writing.create(lab.home, OPERATOR, child)
 
 
-@pytest.mark.parametrize("key", ["agent:main:dashboard:incognito-1", "agent:main:subagent:Incognito-x", "agent:main:internal-session-effects:incognito-2"])
+@pytest.mark.parametrize(
+    "key", ["agent:main:dashboard:incognito-1", "agent:main:subagent:Incognito-x", "agent:main:internal-session-effects:incognito-2"]
+)
 def test_incognito_sessions_are_refused(lab, key):
     """Never stored: by append, create or fork."""
     first = lab.say("the ferry leaves at nine")

@@ -1,0 +1,106 @@
+r"""A text as a reader of secrets sees it: without what hides letters, and with the way back to the places of the original.
+
+What is taken out or put back: characters that show nothing (zero-width, soft hyphens, variation selectors, NUL and other controls),
+terminal sequences, percent-escapes and ``\u`` escapes of ASCII, a few HTML entities, and line ends inside a long unbroken run, as terminals
+and mail programs put them. Most texts have none of these; then there is nothing to make.
+
+Knows no secret. Invariants: one pass, each step bounded; offsets are code points; the places of kept characters rise.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Final
+
+_INVISIBLE: Final = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+_TERMINAL: Final = r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,256}(?:\x07|\x1b\\))"  # after its ESC
+# What shows nothing, as percent-escaped UTF-8 and as an escape of JSON.
+_HIDDEN_BYTES: Final = r"(?:0[0-8bBcCe-fE-F]|1[0-9A-Fa-f]|7[Ff]|[Cc]2%[Aa][Dd]|[Ee]2%80%(?:8[B-Fb-f]|[Aa][A-Ea-e])|[Ee]2%81%[Aa][0-9A-Fa-f]|[Ee][Ff]%[Bb][Bb]%[Bb][Ff]|[Ee][Ff]%[Bb]8%8[0-9A-Fa-f])"
+_HIDDEN_CODES: Final = r"u(?:00[01][0-8bBcCe-fE-F]|00[aA][dD]|200[b-fB-F]|202[a-eA-E]|206[0-9a-fA-F]|[fF][eE](?:0[0-9a-fA-F]|[fF]{2}))"
+_RUN: Final = "A-Za-z0-9_+/=.~%-"
+_WRAP: Final = rf"(?:(?<=[{_RUN}]{{8}}\n)|(?<=[{_RUN}]{{8}}[\r\\]\n))[ \t]{{0,16}}(?:[>|] ?)?(?=[{_RUN}])"
+# The first character decides what may follow; a set in front lets the regex engine pass over everything else quickly.
+_ODD: Final = re.compile(
+    rf"[%\\&\n{_INVISIBLE}](?:(?<=\x1b){_TERMINAL}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[{_INVISIBLE}])[{_INVISIBLE}]*+"
+    rf"|(?<=%)(?:25){{0,3}}(?:{_HIDDEN_BYTES}|([2-7][0-9A-Fa-f]|0[ADad9]))"
+    rf"|(?<=\\)(?:{_HIDDEN_CODES}|u00([2-7][0-9a-fA-F]))"
+    rf"|(?<=&)(quot|amp|apos|#3[49]|#x3[dD]|#61);"
+    rf"|(?<=\n)(?P<wrap>{_WRAP}))"
+)
+_ENTITIES: Final = {"quot": '"', "#34": '"', "amp": "&", "apos": "'", "#39": "'", "#x3d": "=", "#61": "="}
+# What makes the next line the rest of a key: no name that is given a value, and a digit or a hump in it …
+_REST: Final = re.compile(
+    r"(?![\w.-]{1,64}+[\"']?[ \t]{0,4}(?:=(?!=|[ \t]{0,4}(?:[\r\n]|$))|:\s))(?:[A-Za-z_+/=.~%-]{0,80}+[0-9]|[A-Za-z]{0,80}?[a-z][A-Z]|[A-Z]{6})"
+)
+# … or that it fills its line after a full one.
+_WHOLE_LINE: Final = re.compile(rf"[{_RUN}]{{6,}}+[ \t]*+(?:[\r\n]|$)")
+_FULL_LINE: Final = 40  # columns; nothing wraps earlier
+
+
+@dataclass(slots=True)
+class Normal:
+    """A normalised text in stretches: where each begins in it and in the original, and where it ends there (-1: as it stands)."""
+
+    text: str = ""
+    begins: list[int] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch of the normalised text stands in the original, with what was taken out inside it."""
+        return self._place(start)[0], self._place(end - 1)[1]
+
+    def _place(self, at: int) -> tuple[int, int]:
+        number = bisect_right(self.begins, at) - 1
+        if self.ends[number] >= 0:
+            return self.places[number], self.ends[number]
+        place = self.places[number] + at - self.begins[number]
+        return place, place + 1
+
+
+def normal(text: str) -> Normal | None:
+    """The normalised text; None when it is the text itself."""
+    if _ODD.search(text) is None:
+        return None
+    made = Normal()
+    parts: list[str] = []
+    length = last = 0
+
+    def keep(piece: str, place: int, end: int) -> None:
+        nonlocal length
+        if piece:
+            parts.append(piece)
+            made.begins.append(length)
+            made.places.append(place)
+            made.ends.append(end)
+            length += len(piece)
+
+    for match in _ODD.finditer(text):
+        start, end = match.span()
+        code = match[1] or match[2]
+        if match["wrap"] is not None:
+            if not _goes_on(text, start, end):
+                continue
+            if text[start - 1] in "\r\\":
+                start -= 1
+        keep(text[last:start], last, -1)
+        keep(chr(int(code, 16)) if code else _ENTITIES[match[3].lower()] if match[3] else "", start, end)  # base sixteen, as in the escapes
+        last = end
+    if not last:
+        return None
+    keep(text[last:], last, -1)
+    made.text = "".join(parts)
+    return made
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Whether the run before a line end at ``start`` goes on at ``end``."""
+    if _REST.match(text, end):
+        return True
+    full = start - text.rfind("\n", max(start - _FULL_LINE, 0), start) > _FULL_LINE or "\n" not in text[max(start - _FULL_LINE, 0) : start]
+    return full and start >= _FULL_LINE and _WHOLE_LINE.match(text, end) is not None
