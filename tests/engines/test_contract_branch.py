@@ -254,6 +254,32 @@ def test_one_id_in_two_windows_is_located_in_the_newest_that_shows_it(store):
         assert view.locate(KEY, "m1").session_id == "id-main"
 
 
+def test_a_window_stops_being_findable_when_its_tool_says_so_later(store):
+    """OpenClaw rewinds into a new window: the next import names the older one unfindable, and its words are gone in that transaction."""
+    begin(store, *line(3))
+    again = WindowSpec(session_id="id-main", ordinal=0, reason="initial", findable=False)
+    add(store, window=again)
+    add(store, say("n", "five common", step=5), window=WindowSpec(session_id="next", ordinal=1, reason="rewind"))
+    assert ids(store, "common") == ["n"]
+    assert count(store) == 1
+    with store.reading() as view:
+        assert view.locate(KEY, "m1") is None
+        assert view.stale(EVERYTHING, limit=5) == []
+        assert view.totals()["messages"] == 1
+
+
+def test_a_window_may_become_findable_again(store):
+    """Its words come back with the rebuild; until then the window is stale."""
+    begin(store, *line(3))
+    hidden = WindowSpec(session_id="id-main", findable=False)
+    add(store, window=hidden)
+    assert ids(store, "common") == []
+    add(store, window=WindowSpec(session_id="id-main", findable=True))
+    complete(store)
+    assert ids(store, "common") == ["m2", "m1", "m0"]
+    assert count(store) == 3
+
+
 def test_a_path_is_read_in_pages(store):
     """By position, from anywhere, and beyond its end."""
     begin(store, *line(7))

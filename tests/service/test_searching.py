@@ -77,6 +77,27 @@ def test_words_of_every_writing_find_theirs(lab, said, asked):
     assert lab.ids(asked)[:1] == [wanted]
 
 
+@pytest.mark.parametrize("asked", ["50%", "ops@example.com", "#1234", "ok?", "a,b", "c++", "issue:123", "don't", "¥300", "a_b"])
+def test_what_people_type_with_signs_in_it_finds_theirs(lab, asked):
+    """The queries of the field reports, each against its own message and one that is like it."""
+    lab.say("alb 1000 sure, open a bid, issue one, axb", key=OTHER)
+    wanted = lab.say(f"we said {asked} there")
+    lab.say("nothing else")
+    assert lab.ids(asked)[0] == wanted
+
+
+@pytest.mark.parametrize(("asked", "first"), [("má", "má"), ("mà", "mà"), ("ma", None), ("đường", "đường"), ("thé", "thé")])
+def test_marks_that_were_typed_count_and_those_that_were_not_do_not(lab, asked, first):
+    """Without marks everything of these letters is found; with marks the exact word comes first, however old."""
+    texts = ["má", "mà", "ma", "đường", "duong", "thé", "the"]
+    ids = {text: lab.say(f"from {text} onwards", key=f"agent:main:s{number}") for number, text in enumerate(texts)}
+    found = lab.ids(asked)
+    if first is None:
+        assert set(found) == {ids["má"], ids["mà"], ids["ma"]}
+    else:
+        assert found[0] == ids[first]
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -140,7 +161,6 @@ def test_every_ascii_punctuation_character_is_harmless(lab, mark):
         "OR",
         "NOT alpha",
         "NEAR(alpha beta)",
-        "text:alpha",
         "rowid:1 alpha",
         '"alpha',
         "alpha\x00",
@@ -162,6 +182,14 @@ def test_words_of_other_query_languages_are_words(lab, query):
     found = lab.ids(query)
     assert found in ([], [wanted])
     assert bool(found) == ("alpha" in query)
+
+
+def test_a_field_that_does_not_exist_is_a_word_with_a_colon(lab):
+    """`text:alpha` asks for these two words next to each other, and never for a column."""
+    lab.say("alpha beta gamma")
+    assert lab.ids("text:alpha") == lab.ids("t:alpha") == []
+    wanted = lab.say("see text: alpha")
+    assert lab.ids("text:alpha") == [wanted]
 
 
 @pytest.fixture(scope="module", params=["memory", "sqlite"])
@@ -365,7 +393,7 @@ def test_a_response_of_25_long_results_keeps_to_its_bytes(lab, detail, filler):
 def test_a_question_of_many_words_cannot_push_a_response_over_its_bytes(lab, length):
     """Ignored words are echoed, so they count: 4 096 code points of four bytes each."""
     for number in range(25):
-        lab.say("ferry " + "会议讨论" * 2000, key=f"agent:main:s{number}")
+        lab.say("ferry " + "会议讨论" * 700, key=f"agent:main:s{number}")
     words = [chr(0x20000 + number) * length for number in range((limits.QUERY_CODE_POINTS - 10) // (length + 1))]
     found = lab.search("ferry " + " ".join(words), limit=25, detail="full")
     assert response_bytes(found) <= limits.RESPONSE_BYTES
@@ -453,7 +481,10 @@ def test_own_sessions_and_echoes_come_last(lab):
 def test_ten_thousand_newer_matches_that_a_caller_may_not_see_hide_nothing(lab):
     """Policy comes before limits: limit 1 gives the one older message that he may see."""
     wanted = lab.say("ferry long ago", key="agent:main:me", at=NOW - DAY)
-    lab.say_all(["ferry here"] * limits.APPEND_MANY_MAX, key="agent:main:stranger", step=1)
+    many = (
+        10_000 if lab.home.path.is_absolute() else limits.CANDIDATES + 1
+    )  # the memory engine scans, and takes minutes for the larger number
+    lab.say_all(["ferry here"] * many, key="agent:main:stranger", step=1)
     for order in ("relevance", "newest", "oldest"):
         found = lab.search("ferry", caller=Caller("agent:main:me"), limit=1, order=order)
         assert [hit["messageId"] for hit in found["results"]] == [wanted]
@@ -502,7 +533,7 @@ def asked_with(engine, mine, hidden, query, params):
         {"order": st.sampled_from(["relevance", "newest", "oldest"]), "limit": st.sampled_from([1, 10]), "context": st.sampled_from([0, 2])}
     ),
 )
-@settings(max_examples=25)
+@settings(max_examples=30)
 def test_a_hidden_sessions_presence_changes_no_byte_of_an_answer(engine, mine, hidden, query, params):
     """Results, scores, counts, tiers, hints: all of it is the same with and without what the caller may not see."""
     assert asked_with(engine, mine, hidden, query, params) == asked_with(engine, mine, [], query, params)
@@ -542,21 +573,25 @@ def test_an_unreadable_agent_that_was_asked_for_is_an_error(disk):
         disk.search("ferry", agentIds=["broken"])
 
 
-def test_a_stale_session_is_rebuilt_by_the_search_that_may_wait(lab):
-    """With waitMs 0 it says so; with 2000 it is complete."""
-    first = lab.say("the ferry leaves at nine")
-    lab.say_all([f"walrus number{number}" for number in range(50)])
-    with lab.home.store("main").writing() as writer:
-        writer.rebuild(writer.windows(MAIN)[-1].window)
-    at_once = lab.search("walrus", waitMs=0, sessionKey=MAIN)
+def test_a_stale_session_is_rebuilt_by_the_search_that_may_wait(disk):
+    """With waitMs 0 it says so and finds the common beginning; with 2000 it is complete, over several slices."""
+    first = disk.say("the ferry leaves at nine")
+    long = disk.say_all([f"walrus number{number}" for number in range(limits.REBUILD_SLICE_ROWS + 50)])
+    writing.rewind(disk.home, OPERATOR, MAIN, first)
+    while reconciling.reconcile(disk.home, seconds=2):
+        pass
+    assert disk.ids("walrus", waitMs=0) == []
+    writing.switch(disk.home, OPERATOR, MAIN, long[-1])
+    at_once = disk.search("walrus", waitMs=0)
     assert at_once["indexing"] is True
     assert at_once["diagnostics"]["staleSessions"] == 1
-    later = lab.search("walrus", waitMs=2000, sessionKey=MAIN, limit=25)
+    assert disk.ids("ferry", waitMs=0) == [first]
+    later = disk.search("walrus", waitMs=2000, sessionKey=MAIN, limit=25)
+    while "indexing" in later:  # a slow machine needs another search, never more than there are slices
+        later = disk.search("walrus", waitMs=2000, sessionKey=MAIN, limit=25)
     assert len(later["results"]) == 25
-    assert "indexing" not in later
     assert later["diagnostics"]["staleSessions"] == 0
-    assert lab.ids("ferry", waitMs=0) == [first]
-    assert reconciling.reconcile(lab.home, seconds=0) == 0
+    assert disk.ids(f"number{limits.REBUILD_SLICE_ROWS + 49}", waitMs=0) == [long[-1]]
 
 
 def test_an_empty_answer_says_what_would_widen_it(lab):

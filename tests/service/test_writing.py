@@ -308,7 +308,7 @@ def test_a_deleted_session_is_found_nowhere_and_read_by_nobody(lab):
     assert (tombstone.key, tombstone.session_ids, tombstone.erased_at) == (MAIN, (session_id,), None)
     assert lab.search("ferry")["results"] == []
     assert lab.listed() == []
-    for read in (lambda: lab.history(), lambda: lab.history(messageId=gone), lambda: lab.exported(), lambda: lab.history(session_id)):
+    for read in (lab.history, lambda: lab.history(messageId=gone), lab.exported, lambda: lab.history(session_id)):
         with pytest.raises(NotFoundError):
             read()
     with lab.home.store("main").reading() as view:
@@ -420,5 +420,4 @@ def test_labels_are_set_redacted_and_removed(lab):
 def test_times_are_written_as_openclaw_writes_them():
     """ISO 8601 in UTC with milliseconds."""
     assert writing.iso(1_772_359_200_000) == "2026-03-01T10:00:00.000Z"
-    assert writing.iso(limits.TIMESTAMP_MS_MAX) == "9999-12-31T23:59:59.999Z"
     assert writing.iso(0) == "1970-01-01T00:00:00.000Z"

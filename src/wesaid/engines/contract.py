@@ -48,20 +48,23 @@ class View(Protocol):
     def session(self, key: str) -> SessionRow | None:
         """The session of a full key."""
 
-    def session_by_id(self, session_id: str) -> SessionRow | None:
-        """The session one of whose windows has this id (the newest such session)."""
+    def session_by_id(self, session_id: str, scope: Scope) -> SessionRow | None:
+        """The session in scope one of whose windows has this id (the newest such session)."""
 
     def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
         """Sessions in scope, latest ``updated_at`` first, ties by key."""
 
-    def sessions_with(self, event_id: str) -> list[SessionRow]:
-        """Sessions one of whose windows has an event of this id, latest first; a handful at most."""
+    def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
+        """Sessions in scope one of whose windows has an event of this id, latest first; a handful at most."""
 
     def count_sessions(self, scope: Scope) -> int:
         """How many sessions are in scope; cheap."""
 
     def children(self, key: str) -> list[str]:
         """Keys in this database whose ``spawned_by`` is ``key``."""
+
+    def forks(self, scope: Scope) -> list[tuple[str, str]]:
+        """``(key, forked_from)`` of every fork and resume in scope, by key."""
 
     def windows(self, key: str) -> list[WindowRow]:
         """Every window of a session, oldest first; the last one is current."""
@@ -144,7 +147,9 @@ class Writer(View, Protocol):
     def append(self, key: str, prepared: Sequence[Prepared], *, window: WindowSpec | None = None) -> list[Placed]:
         """Add events in order, with path and index rows. An id that the window has with an equal body is a duplicate: nothing is written.
 
-        Without ``window`` the events go to the current one; with it, to the window of that session id, made when absent.
+        Without ``window`` the events go to the current one; with it, to the window of that session id, made when absent. A window that is
+        there takes the ordinal, reason and ``findable`` that are given now, also with no events: unfindable drops its index rows in this
+        transaction, findable leaves them to be rebuilt.
         NotFoundError if the session is absent.
         """
 

@@ -226,13 +226,16 @@ def _last(candidate: Candidate, corpus: Corpus) -> int:
     return 2 if candidate.key in corpus.own else 1 if candidate.key in corpus.echoes else 0
 
 
-def _place(one: Scored, corpus: Corpus) -> tuple[int, int, float, int, str, int, int, int]:
-    """The sort key: others before echoes before own, strict before loose, then score, newest, and what makes the order total."""
+def _place(one: Scored, corpus: Corpus) -> tuple[int, int, float, int, str, int, int]:
+    """The sort key: others before echoes before own, strict before loose, then score, newest, and what makes the order total.
+
+    Never the rowid: which one a message got depends on others of its second, seen or not.
+    """
     candidate = one.candidate
     # Rounded: sums in another order must not change the order of results.
     score = -round(one.score, 9)
     last = _last(candidate, corpus)
-    return last, _STRICTNESS[one.tier], score, -candidate.timestamp, candidate.key, -candidate.rowid, candidate.window, candidate.seq
+    return last, _STRICTNESS[one.tier], score, -candidate.timestamp, candidate.key, -candidate.window, -candidate.seq
 
 
 def _is_copy(one: Candidate, other: Candidate, source: str | None, other_source: str | None) -> bool:

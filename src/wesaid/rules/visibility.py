@@ -34,7 +34,7 @@ class VisibilityRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
-    """What is stored about who spawned whom: every descendant of the caller, whatever its agent, and the agents that exist."""
+    """What is stored about who spawned whom: the descendants of the caller, whatever their agent, and the agents that exist."""
 
     subtree: frozenset[str] = frozenset()
     agents: frozenset[str] = frozenset()
@@ -74,7 +74,7 @@ def may_write(caller: Caller, key: str, lineage: Lineage) -> bool:
     if caller.key is None:
         return True
     me = keys.parse(caller.key)
-    return not keys.is_incognito(str(me)) and (key == str(me) or (key in lineage.subtree and _owned(me, key)))
+    return not keys.is_incognito(str(me)) and (key == str(me) or (key in lineage.subtree and owned(me, key)))
 
 
 def _effective(caller: Caller, rules: VisibilityRules) -> Visibility:
@@ -88,13 +88,16 @@ def _family(me: keys.SessionKey, lineage: Lineage) -> dict[str, Scope]:
     """The caller and what it spawned, by agent."""
     members: dict[str, set[str]] = {me.agent_id: {str(me)}}
     for key in lineage.subtree:
-        if _owned(me, key) and not keys.is_incognito(key):
+        if owned(me, key) and not keys.is_incognito(key):
             members.setdefault(keys.parse(key).agent_id, set()).add(key)
     return {agent: Scope(keys=frozenset(found)) for agent, found in members.items()}
 
 
-def _owned(me: keys.SessionKey, key: str) -> bool:
-    """Whether a descendant counts as the caller's own: in its agent any, elsewhere one made to work for another (openclaw.md §2.5)."""
+def owned(me: keys.SessionKey, key: str) -> bool:
+    """Whether a descendant counts as the caller's own: in its agent any, elsewhere one made to work for another (openclaw.md §2.5).
+
+    What descends from one that does not count is no descendant: else a session that the caller may not see would decide what he may.
+    """
     other = keys.parse(key)
     return other.agent_id == me.agent_id or other.rest.lower().startswith(_HELPERS)
 

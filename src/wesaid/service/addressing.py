@@ -6,9 +6,10 @@ Every use case asks here. Absent and hidden sessions give the same error, word f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from wesaid import keys, limits
-from wesaid.errors import InputError, NotFoundError, NotVisibleError
+from wesaid.errors import InputError, NotFoundError, NotVisibleError, StoreError
 from wesaid.rules import visibility
 from wesaid.service.opening import Home
 from wesaid.values import Caller, Policy, Scope, SessionRow
@@ -36,20 +37,28 @@ def normal(caller: Caller) -> Caller:
 
 
 def lineage_of(home: Home, caller: Caller) -> visibility.Lineage:
-    """Everything that a caller spawned, however deep, in every agent's database. Stored lineage decides, never time."""
+    """Everything that a caller spawned, however deep, in every agent's database. Stored lineage decides, never time.
+
+    A session that is not the caller's own is not followed further, so that no hidden session decides what is seen. A database that cannot
+    be read adds nothing: less is seen, and nobody is told of an agent that he may not see.
+    """
     agents = home.engine.agents()
-    found: set[str] = set()
-    waiting = [str(keys.parse(caller.key))] if caller.key else []
+    if caller.key is None:
+        return visibility.Lineage(agents=frozenset(agents))
+    me = keys.parse(caller.key)
+    found = {str(me)}
+    waiting = sorted(found)
     while waiting and len(found) < limits.SUBTREE_SESSIONS_MAX:
         parents, waiting = waiting, []
         for agent in agents:
-            store = home.engine.store(agent)
-            if store is None:
-                continue
-            with store.reading() as view:
-                waiting += [child for parent in parents for child in view.children(parent) if child not in found]
+            with suppress(StoreError):
+                store = home.engine.store(agent)
+                if store is not None:
+                    with store.reading() as view:
+                        children = {child for parent in parents for child in view.children(parent) if visibility.owned(me, child)}
+                    waiting += sorted(children - found)
         found.update(waiting)
-    return visibility.Lineage(subtree=frozenset(found), agents=frozenset(agents))
+    return visibility.Lineage(subtree=frozenset(found) - {str(me)}, agents=frozenset(agents))
 
 
 def full_key(home: Home, caller: Caller, reference: str) -> str:
@@ -68,14 +77,10 @@ def full_key(home: Home, caller: Caller, reference: str) -> str:
         return f"agent:{agent}:main"
     if keys.is_key(text):
         return str(keys.parse(text))
-    policy = policy_of(home, caller)
-    for agent in home.engine.agents():
-        store = home.engine.store(agent)
-        if store is None:
-            continue
-        with store.reading() as view:
-            row = view.session_by_id(text)
-        if row is not None and policy.scope(agent).allows(row.facts.key):
+    for agent, scope in scopes(home, policy_of(home, caller), None).items():
+        with home.store(agent).reading() as view:
+            row = view.session_by_id(text, scope)
+        if row is not None:
             return row.facts.key
     raise absent(text)
 
@@ -103,11 +108,18 @@ def visible_session(home: Home, caller: Caller, reference: str) -> SessionRow:
     return row
 
 
-def check_may_write(home: Home, caller: Caller, key: str) -> None:
-    """NotVisibleError unless the caller may write to a session: the operator, the session itself, or what spawned it."""
+def check_may_write(home: Home, caller: Caller, key: str, *, spawned_by: str | None = None) -> None:
+    """NotVisibleError unless the caller may write to a session: the operator, the session itself, or what spawned it.
+
+    With ``spawned_by`` the session is about to be made: one that the caller says it spawns counts as spawned.
+    """
     if caller.is_operator:
         return
-    if not visibility.may_write(normal(caller), key, lineage_of(home, caller)):
+    me = normal(caller)
+    lineage = lineage_of(home, caller)
+    if spawned_by is not None and spawned_by == me.key:
+        lineage = visibility.Lineage(subtree=lineage.subtree | {key}, agents=lineage.agents)
+    if not visibility.may_write(me, key, lineage):
         raise NotVisibleError(
             f"no session {key!r} that this caller may write to",
             hint="a session may write to itself and to what it spawned",
@@ -124,7 +136,8 @@ def check_operator(caller: Caller, what: str) -> None:
 def scopes(home: Home, policy: Policy, agents: Iterable[str] | None) -> dict[str, Scope]:
     """The agents to look in, each with what may be read of it; those of which nothing may be read are left out.
 
-    NotFoundError when an agent is named that has no database, or of which nothing may be read: they look the same.
+    NotFoundError when an agent is named of which nothing may be read, or, where all of it may be, that has no database. What lies in a
+    database that a caller sees a part of never decides: to him an agent of his is there, with or without it.
     """
     known = home.engine.agents()
     if agents is None:
@@ -132,8 +145,9 @@ def scopes(home: Home, policy: Policy, agents: Iterable[str] | None) -> dict[str
     else:
         wanted = sorted({keys.agent_id(agent) for agent in agents})
         for agent in wanted:
-            if agent not in known or policy.scope(agent).keys == frozenset():
+            scope = policy.scope(agent)
+            if scope.keys == frozenset() or (agent not in known and agent not in policy.scopes):
                 raise NotFoundError(
                     f"no agent {agent!r}", hint="`wesaid stats` lists the agents of this home", details={"field": "agentId"}
                 )
-    return {agent: scope for agent in wanted if (scope := policy.scope(agent)).keys != frozenset()}
+    return {agent: scope for agent in wanted if agent in known and (scope := policy.scope(agent)).keys != frozenset()}

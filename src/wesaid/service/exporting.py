@@ -40,7 +40,7 @@ def export(home: Home, caller: Caller, key: str, *, format: str = "jsonl", revea
         for event in _events(store, window.window, visible=format == "md"):
             if format == "jsonl":
                 record = record_of(event)
-                yield msgspec.json.encode(record if reveal else _redacted(record)).decode() + "\n"
+                yield msgspec.json.encode(record if reveal else redacted(record)).decode() + "\n"
             elif (words := words_of(row.facts.dialect, event, reveal=reveal)) is not None:
                 yield f"**{words.role}** · {iso(event.timestamp)}\n\n{words.text}\n\n"
 
@@ -60,21 +60,21 @@ def _events(store: Store, window: int, *, visible: bool) -> Iterator[StoredEvent
         seq, position = events[-1].seq, position + len(events)
 
 
-def _redacted(value: Any) -> Any:
+def redacted(value: Any) -> Any:
     """A JSON value with every string in it redacted, keys included."""
     if isinstance(value, str):
         return redact.redact(value)
     if isinstance(value, dict):
         return {redact.redact(str(name)): _field(str(name), inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_redacted(inner) for inner in value]
+        return [redacted(inner) for inner in value]
     return value
 
 
 def _field(name: str, value: Any) -> Any:
     """A named value: the name is context that a pattern may need (``"apiKey": "…"``)."""
     if not isinstance(value, str):
-        return _redacted(value)
+        return redacted(value)
     safe = redact.redact(value)
     if safe != value:
         return safe

@@ -59,7 +59,8 @@ def rebuild(store: Store, stale: StaleWindow, *, until: float) -> bool:
         prepared = [(event.seq, again(row.facts.dialect, event, subagent=subagent)) for event in slice_]
         with store.writing() as writer:
             writer.index(stale.window, prepared)
-            whole = not any(found.window == stale.window for found in writer.stale(EVERYTHING, limit=limits.STALE_WINDOWS_A_SEARCH))
+            left = writer.stale(Scope(keys=frozenset((stale.key,))), limit=limits.STALE_WINDOWS_A_SEARCH)
+            whole = not any(found.window == stale.window for found in left)
         if whole or monotonic() >= until:
             return whole
 

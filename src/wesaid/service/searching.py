@@ -155,10 +155,15 @@ def _ranked(walk: Walk, tiers: Sequence[Tier], found: Sequence[tuple[Tier, Candi
         scored = rank.exact_first(scored, lambda candidate: _share(walk, candidate, marked), corpus)
     if walk.params.order != "relevance":
         sign = -1 if walk.params.order == "newest" else 1
-        scored.sort(key=lambda one: (sign * one.candidate.timestamp, sign * one.candidate.rowid))
+        scored.sort(key=lambda one: _when(one.candidate, sign))
     places = rank.collapse(scored, lambda candidate: _message_id(walk, candidate))
     grouped = walk.params.order == "relevance" and walk.params.session_key is None and "session" not in walk.asked.fields
     return rank.per_session(places, most=limits.RESULTS_PER_SESSION if grouped else None)
+
+
+def _when(candidate: Candidate, sign: int) -> tuple[int, str, int, int]:
+    """The place of a message in time. Of one moment and session, what was said first; a rowid would tell of rows that are hidden."""
+    return sign * candidate.timestamp, candidate.key, sign * candidate.window, sign * candidate.seq
 
 
 def _share(walk: Walk, candidate: Candidate, marked: frozenset[str]) -> float:
@@ -176,14 +181,23 @@ def _message_id(walk: Walk, candidate: Candidate) -> str | None:
 
 
 def _own(walk: Walk) -> frozenset[str]:
-    """The caller's own lineage: itself, what it was forked from, and forks of either. Recalling oneself is no recall (field report B38)."""
+    """The caller's own lineage: itself, and by forks and resumes, both ways and however far, what hangs together with it.
+
+    Recalling oneself is no recall (field report B38). Links of sessions that the caller may not see are not followed.
+    """
     if walk.caller.key is None:
         return frozenset()
-    me = str(keys.parse(walk.caller.key))
-    view = walk.views.get(keys.parse(me).agent_id)
-    row = view.session(me) if view is not None else None
-    origin = row.facts.forked_from if row is not None else None
-    return frozenset(key for key in (me, origin) if key)
+    linked: dict[str, set[str]] = {}
+    for agent, view in walk.views.items():
+        for fork, origin in view.forks(walk.policy.scope(agent)):
+            linked.setdefault(fork, set()).add(origin)
+            linked.setdefault(origin, set()).add(fork)
+    own: set[str] = set()
+    waiting = {str(keys.parse(walk.caller.key))}
+    while waiting:
+        own |= waiting
+        waiting = {near for key in waiting for near in linked.get(key, ())} - own
+    return frozenset(own)
 
 
 def _echoes(walk: Walk, found: Sequence[tuple[Tier, Candidate]]) -> frozenset[str]:
@@ -209,8 +223,11 @@ def _only(tier: Tier, number: int) -> Match:
 
 
 def _terms(tiers: Sequence[Tier], walk: Walk) -> tuple[Term, ...]:
-    """What an excerpt should show: the phrase, then the words, rarest first."""
-    scored = sorted({term for tier in tiers for term in tier.match.score}, key=lambda term: (walk.frequency(term), term.text))
+    """What an excerpt should show: the phrase, then the words, rarest first (those whose frequency was never asked for, last)."""
+    scored = sorted(
+        {term for tier in tiers for term in tier.match.score},
+        key=lambda term: (walk.frequencies.get(term, limits.FREQUENCY_COUNT_ROWS), term.text),
+    )
     return (*([walk.asked.whole] if walk.asked.whole else []), *scored)
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
+from wesaid import limits
+from wesaid.errors import NotFoundError
 from wesaid.service.listing import ListedSession, SessionsPage
 from wesaid.values import HistoryPage, Hit, Message, Page, Tombstone
+
+
+_ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")  # as cli.output escapes
 
 
 def page_json(page: Page) -> dict[str, Any]:
@@ -69,7 +76,7 @@ def message_json(message: Message) -> dict[str, Any]:
     inner: dict[str, Any] = {"id": message.message_id, "seq": message.position, "recordTimestampMs": message.timestamp}
     if message.kind:
         inner["kind"] = message.kind
-    return {
+    return dict(message.tool) | {
         "messageId": message.message_id,
         "sessionId": message.session_id,
         "role": message.role,
@@ -92,6 +99,8 @@ def history_json(page: HistoryPage) -> dict[str, Any]:
         "firstMessageId": page.first_message_id,
         "lastMessageId": page.last_message_id,
     }
+    beside = {"prevOffset": page.previous_offset, "previousSessionId": page.previous_session_id, "nextSessionId": page.next_session_id}
+    made |= {name: value for name, value in beside.items() if value is not None}
     flags = {
         "truncated": page.truncated,
         "droppedMessages": page.dropped_messages,
@@ -100,6 +109,19 @@ def history_json(page: HistoryPage) -> dict[str, Any]:
         "indexing": page.indexing,
     }
     return made | {name: value for name, value in flags.items() if value}
+
+
+def not_found_json(error: NotFoundError) -> dict[str, Any]:
+    """What a tool answers for a session or an anchor that is not there, or not visible (contract.md §2)."""
+    return {"status": "not_found", "reason": error.message, "hint": error.hint}
+
+
+def size(answer: Mapping[str, Any]) -> int:
+    """Bytes of UTF-8 that an object takes at most at a door: as JSON with spaces, characters that no terminal may get escaped."""
+    text = json.dumps(answer, ensure_ascii=False, default=str)
+    if text.isascii():
+        return len(text) + limits.ESCAPED_BYTES * text.count("\x7f")
+    return len(text.encode("utf-8", "surrogatepass")) + limits.ESCAPED_BYTES * len(_ESCAPED.findall(text))
 
 
 def sessions_json(page: SessionsPage) -> dict[str, Any]:

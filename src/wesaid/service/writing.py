@@ -41,8 +41,7 @@ def create(home: Home, caller: Caller, key: str, *, spawned_by: str | None = Non
     """A new, empty session. ConflictError when it exists. A session caller may create what it spawns."""
     full = _writable(key)
     parent = str(keys.parse(spawned_by)) if spawned_by is not None else None
-    if not caller.is_operator and addressing.normal(caller).key not in (full, parent):
-        addressing.check_may_write(home, caller, full)
+    addressing.check_may_write(home, caller, full, spawned_by=parent)
     with home.new_store(keys.parse(full).agent_id).writing() as writer:
         return writer.create(_facts(home, full, parent, label))
 
@@ -59,16 +58,18 @@ def append(  # noqa: PLR0913 - who, where, what; the rest only when the session 
         raise InputError(f"{len(messages)} messages in one append", hint=f"at most {limits.APPEND_MANY_MAX}", details={"field": "messages"})
     prepared = [_message(home, message) for message in messages]
     parent = str(keys.parse(spawned_by)) if spawned_by is not None else None
-    store = home.new_store(keys.parse(full).agent_id) if create else home.engine.store(keys.parse(full).agent_id)
+    store = home.engine.store(keys.parse(full).agent_id)
     if store is None:
-        raise addressing.absent(key)
+        if not create:
+            raise addressing.absent(key)
+        addressing.check_may_write(home, caller, full, spawned_by=parent)  # who may not write leaves no empty database either
+        store = home.new_store(keys.parse(full).agent_id)
     with store.writing() as writer:
         row = writer.session(full)
         if row is None:
             if not create:
                 raise addressing.absent(key)
-            if not caller.is_operator and addressing.normal(caller).key not in (full, parent):
-                addressing.check_may_write(home, caller, full)
+            addressing.check_may_write(home, caller, full, spawned_by=parent)
             row = writer.create(_facts(home, full, parent, None))
         else:
             addressing.check_may_write(home, caller, full)

@@ -83,6 +83,7 @@ class Message:
     position: int = 0  # 1-based display position in its window
     seq: int = 0
     kind: str | None = None  # compaction | reset
+    tool: Mapping[str, str] = field(default_factory=dict)  # toolName, toolCallId of a tool's result, for those who ask for tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +94,11 @@ class HistoryPage:
     session_id: str
     messages: tuple[Message, ...]
     total_messages: int
-    has_more: bool
-    next_offset: int | None = None
+    has_more: bool  # older ones in this window
+    next_offset: int | None = None  # of the older page
+    previous_offset: int | None = None  # of the newer page
+    previous_session_id: str | None = None  # the window before this one
+    next_session_id: str | None = None  # the window after this one
     first_message_id: str | None = None
     last_message_id: str | None = None
     truncated: bool = False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from wesaid import limits
 from wesaid.engines.memory import matching
 from wesaid.engines.memory.state import Entry, Session, State, Window, entries, resolved, stored_path, stored_rows, visible
 from wesaid.errors import StoreError
@@ -53,15 +54,20 @@ class MemoryView:
         session = self._state.sessions.get(key)
         return None if session is None else self._row(session)
 
-    def session_by_id(self, session_id: str) -> SessionRow | None:
-        """The newest session that has a window of this id."""
-        having = [s for s in self._state.sessions.values() if any(w.spec.session_id == session_id for w in s.windows)]
+    def session_by_id(self, session_id: str, scope: Scope) -> SessionRow | None:
+        """The newest session in scope that has a window of this id."""
+        having = [s for s in self._inside(scope) if any(w.spec.session_id == session_id for w in s.windows)]
         return self._row(min(having, key=_latest_first)) if having else None
 
     def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
         """Sessions in scope, latest first, ties by key."""
         inside = sorted(self._inside(scope), key=_latest_first)
         return [self._row(s) for s in inside[offset : None if limit is None else offset + limit]]
+
+    def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
+        """Sessions in scope one of whose windows has an event of this id, latest first."""
+        having = [s for s in self._inside(scope) if any(row.id == event_id for w in s.windows for row in w.rows)]
+        return [self._row(s) for s in sorted(having, key=_latest_first)[: limits.RESULTS_MAX]]
 
     def count_sessions(self, scope: Scope) -> int:
         """How many sessions are in scope."""
@@ -70,6 +76,10 @@ class MemoryView:
     def children(self, key: str) -> list[str]:
         """Keys of the sessions that this one spawned, sorted."""
         return sorted(s.facts.key for s in self._state.sessions.values() if s.facts.spawned_by == key)
+
+    def forks(self, scope: Scope) -> list[tuple[str, str]]:
+        """Every fork in scope with what it was forked from."""
+        return sorted((s.facts.key, s.facts.forked_from) for s in self._inside(scope) if s.facts.forked_from is not None)
 
     def windows(self, key: str) -> list[WindowRow]:
         """Every window of a session, oldest first."""

@@ -114,15 +114,15 @@ class MemoryWriter(MemoryView):
     def _open(self, session: Session, spec: WindowSpec) -> Window:
         """The session's window of this id, made when absent; the last by ordinal is current.
 
-        A window that is still empty takes the spec: ``create`` made it before anyone said which generation it is.
+        A window takes what its spec says now: ``create`` made it before anyone said which generation it is, and a tool that rewinds a
+        chain makes its older windows unfindable.
         """
         window = next((w for w in session.windows if w.spec.session_id == spec.session_id), None)
         if window is None:
             self._state.windows += 1
             window = Window(self._state.windows, spec)
             session.windows.append(window)
-        if not window.rows:
-            window.spec = spec
+        window.spec = replace(spec, created_at=window.spec.created_at) if window.rows else spec
         session.windows.sort(key=lambda w: (w.spec.ordinal, w.number))
         session.facts = replace(session.facts, session_id=session.windows[-1].spec.session_id)
         return window

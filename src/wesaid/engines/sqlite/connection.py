@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import apsw
 
@@ -23,7 +24,6 @@ from wesaid.errors import (
     StoreReadOnlyError,
 )
 
-_FLAGS = apsw.SQLITE_OPEN_READWRITE
 _TRIES = 5  # switching a new file to WAL does not go through the busy handler in every SQLite code path
 
 
@@ -32,10 +32,10 @@ def connect(path: Path, *, create: bool, synchronous: str = "NORMAL") -> apsw.Co
     if create and not path.exists():
         make_private(path)
     with translated(path):
-        flags = _FLAGS
-        if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
-            flags = apsw.SQLITE_OPEN_READONLY
-        db = apsw.Connection(str(path), flags=flags)
+        if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+            db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        else:
+            db = _read_only(path)
         db.set_busy_timeout(limits.BUSY_MS)
         try:
             settle(db, synchronous)
@@ -43,6 +43,17 @@ def connect(path: Path, *, create: bool, synchronous: str = "NORMAL") -> apsw.Co
             db.close()
             raise
     return db
+
+
+def _read_only(path: Path) -> apsw.Connection:
+    """A connection to a file that we may not write.
+
+    While somebody has it open, its -wal and -shm are there and SQLite reads with them. When they are not, nobody has it open, and SQLite
+    would have to make them, which it cannot: then the file is taken as it lies (`immutable`), for as long as this process reads it.
+    """
+    if Path(f"{path}-wal").exists():
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
 def settle(db: apsw.Connection, synchronous: str) -> None:
@@ -71,7 +82,9 @@ def settle(db: apsw.Connection, synchronous: str) -> None:
 def make_private(path: Path) -> None:
     """Create an empty file that only its owner may read, and its folders likewise."""
     try:
-        path.parent.mkdir(mode=limits.FOLDER_MODE, parents=True, exist_ok=True)
+        missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+        for folder in reversed(missing):  # one by one: `parents=True` would give the upper ones the default mode
+            folder.mkdir(mode=limits.FOLDER_MODE, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, limits.FILE_MODE))
     except OSError as error:
         raise StoreReadOnlyError(

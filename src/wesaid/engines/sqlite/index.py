@@ -83,9 +83,9 @@ class Index:
         words = sorted(word for word in self._fresh if word and ord(word[0]) < _WORDS_BELOW and (bulk or word not in self._known))
         if not words:
             return
+        again = "UPDATE SET seen = seen + excluded.seen" if bulk else "NOTHING"  # an append writes no page for a word that is there
         self._db.executemany(
-            "INSERT INTO word (word, seen) VALUES (?, ?) ON CONFLICT (word) DO UPDATE SET seen = seen + excluded.seen",
-            [(word, self._fresh[word]) for word in words],
+            f"INSERT INTO word (word, seen) VALUES (?, ?) ON CONFLICT (word) DO {again}", [(word, self._fresh[word]) for word in words]
         )
         if len(self._known) > limits.KNOWN_WORDS:
             self._known.clear()

@@ -94,11 +94,11 @@ class Lookup:
             "SELECT words.rowid, tally(words), e.place, e.session, e.role, e.timestamp, e.flags, e.digest"
             f" FROM words CROSS JOIN entry e ON e.rid = words.rowid WHERE words MATCH ? {where}"
             f" ORDER BY words.rowid {'ASC' if oldest_first else 'DESC'} LIMIT ?",
-            (written.text, *bindings, limit),
+            (written.text, *bindings, limit + 1),
         ).fetchall()
-        found = tuple(self._candidate(row) for row in rows)
+        found = tuple(self._candidate(row) for row in rows[:limit])
         self._counter.seen = {}
-        return Found(candidates=found, complete=exact and len(found) < limit)
+        return Found(candidates=found, complete=exact and len(rows) <= limit)
 
     def titles(self, clauses: Sequence[Clause], scope: Scope, limit: int) -> list[str]:
         """See the contract."""

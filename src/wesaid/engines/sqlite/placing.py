@@ -209,6 +209,20 @@ class Placing:
         if state.path_length - common <= limits.PATH_CUT_ROWS:
             self.complete(state, {place & LOW: event for place, event in (fresh or {}).items()})
 
+    def show(self, state: WindowState, *, findable: bool) -> None:
+        """A window that may be found from now on, or no longer: its tool has rewound the chain that it belongs to (contract.md §4)."""
+        if findable == state.findable:
+            return
+        state.findable = findable
+        if findable:
+            self._mark(state, 0, None)
+            return
+        whole = (state.window << SHIFT, (state.window + 1) << SHIFT)
+        on_path = "e.place >= ? AND e.place < ? AND EXISTS (SELECT 1 FROM path p WHERE p.place = e.place)"
+        self._drop(state, rids_of(self._db, on_path, whole))
+        self._index.drop([rid for rid, _ in rids_of(self._db, "e.place >= ? AND e.place < ?", whole)])  # hidden ones, uncounted already
+        self._db.execute("DELETE FROM stale WHERE window = ?", (state.window,))
+
     def complete(self, state: WindowState, prepared: Mapping[int, Prepared]) -> None:
         """Index what is given as far as it goes without a gap; clear a slice of hidden rows; end the staleness when nothing is left."""
         found = self._db.execute("SELECT keep, purge FROM stale WHERE window = ?", (state.window,)).get

@@ -67,11 +67,13 @@ class SqliteView:
         row = self._db.execute(f"{_SESSION} WHERE s.key = ?", (key,)).get
         return _session(row) if row else None
 
-    def session_by_id(self, session_id: str) -> SessionRow | None:
+    def session_by_id(self, session_id: str, scope: Scope) -> SessionRow | None:
         """See the contract."""
+        where, bindings = _within(scope)
         row = self._db.execute(
-            f"{_SESSION} WHERE s.token IN (SELECT session FROM window WHERE session_id = ?) ORDER BY s.updated_at DESC, s.key LIMIT 1",
-            (session_id,),
+            f"{_SESSION} {where or 'WHERE 1'} AND s.token IN (SELECT session FROM window WHERE session_id = ?)"
+            " ORDER BY s.updated_at DESC, s.key LIMIT 1",
+            (*bindings, session_id),
         ).get
         return _session(row) if row else None
 
@@ -83,12 +85,13 @@ class SqliteView:
         )
         return [_session(row) for row in rows]
 
-    def sessions_with(self, event_id: str) -> list[SessionRow]:
+    def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
         """See the contract."""
+        where, bindings = _within(scope)
         rows = self._db.execute(
-            f"{_SESSION} WHERE s.token IN (SELECT w.session FROM event e JOIN window w ON w.window = e.place >> 32 WHERE e.id = ?)"
+            f"{_SESSION} {where or 'WHERE 1'} AND s.token IN (SELECT w.session FROM event e JOIN window w ON w.window = e.place >> 32 WHERE e.id = ?)"
             " ORDER BY s.updated_at DESC, s.key LIMIT ?",
-            (event_id, limits.RESULTS_MAX),
+            (*bindings, event_id, limits.RESULTS_MAX),
         )
         return [_session(row) for row in rows]
 
@@ -100,6 +103,14 @@ class SqliteView:
     def children(self, key: str) -> list[str]:
         """See the contract."""
         return [row[0] for row in self._db.execute("SELECT key FROM session WHERE spawned_by = ? ORDER BY key", (key,))]
+
+    def forks(self, scope: Scope) -> list[tuple[str, str]]:
+        """See the contract."""
+        where, bindings = _within(scope)
+        rows = self._db.execute(
+            f"SELECT s.key, s.forked_from FROM session s {where or 'WHERE 1'} AND s.forked_from IS NOT NULL ORDER BY s.key", bindings
+        )
+        return [(row[0], row[1]) for row in rows]
 
     def windows(self, key: str) -> list[WindowRow]:
         """See the contract."""

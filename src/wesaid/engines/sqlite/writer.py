@@ -211,16 +211,18 @@ class SqliteWriter(SqliteView):
             return int(
                 self._db.execute("SELECT window FROM window WHERE session = ? ORDER BY ordinal DESC, window DESC LIMIT 1", (session,)).get
             )
-        found = self._db.execute("SELECT window, next_seq FROM window WHERE session = ? AND session_id = ?", (session, spec.session_id)).get
+        found = self._db.execute(
+            "SELECT window, ordinal, reason, findable FROM window WHERE session = ? AND session_id = ?", (session, spec.session_id)
+        ).get
         if found is None:
             return self._window(session, spec)
-        window, events = found
-        if not events:  # made by `create`, before its importer said what it is
+        window, ordinal, reason, findable = found
+        if (ordinal, reason, findable) != (spec.ordinal, spec.reason, int(spec.findable)):
+            self._placing.show(self._placing.window(window), findable=spec.findable)
             self._db.execute(
                 "UPDATE window SET ordinal = ?, reason = ?, findable = ? WHERE window = ?",
                 (spec.ordinal, spec.reason, int(spec.findable), window),
             )
-            self._placing.forget(window)
         self._newest(session)
         return int(window)
 
