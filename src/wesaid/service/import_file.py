@@ -105,11 +105,7 @@ class FileImport:
 
     def _is_unchanged(self, state: SourceState, now: reading.Identity) -> bool:
         """Whether nothing of the file is new; then the account is what the last import said."""
-        if (
-            state.missing
-            or not state.state.get("complete")
-            or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest)
-        ):
+        if state.missing or not state.state.get("complete") or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest):
             return False
         figures = state.state["figures"]
         if self.again in state.state["slots"].values() and self.again not in state.keys:

@@ -152,9 +152,7 @@ class _Run:
             if store is None:
                 continue
             with store.reading() as view:
-                below = [
-                    state for state in view.sources() if not state.missing and any(PurePath(state.path).is_relative_to(top) for top in tops)
-                ]
+                below = [state for state in view.sources() if not state.missing and any(PurePath(state.path).is_relative_to(top) for top in tops)]
             gone = [state for state in below if not os.path.lexists(state.path) and "\\x" not in state.path]
             if gone:
                 with store.writing() as writer:
