@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.rules import bounds, searchable
+from wesaid.rules.redact import Redactor
 from wesaid.service import addressing
 from wesaid.service.methods import ListParams
 from wesaid.service.opening import Home
-from wesaid.service.preparing import words_of
+from wesaid.service.preparing import safe, words_of
 from wesaid.values import Caller, SessionRow
 
 
@@ -50,24 +53,32 @@ class SessionsPage:
 
 def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
     """Sessions in the caller's scope that pass the filters. NotFoundError for an agent that is not there or not visible."""
+    params = _asked(home, params)
     policy = addressing.policy_of(home, caller)
     agents = None if params.agent_id is None else (params.agent_id,)
     matching: list[tuple[str, SessionRow]] = []
     scopes = addressing.scopes(home, policy, agents)
     for agent, scope in scopes.items():
         with home.store(agent).reading() as view:
-            matching += [(agent, row) for row in view.sessions(scope) if _passes(home, row, params)]
+            known = (safe(home.redactor, row) for row in view.sessions(scope))
+            matching += [(agent, row) for row in known if _passes(home, row, params)]
     matching.sort(key=lambda pair: (-pair[1].facts.updated_at, pair[1].facts.key))
     chosen = matching[params.offset : params.offset + params.limit]
     rows: list[ListedSession] = []
     for agent, row in chosen:
         if params.include_derived_titles or params.include_last_message:
             with home.store(agent).reading() as view:
-                rows.append(_row(view, caller, row, params))
+                rows.append(_row(view, home.redactor, caller, row, params))
         else:
-            rows.append(_row(None, caller, row, params))
+            rows.append(_row(None, home.redactor, caller, row, params))
     more = params.offset + len(chosen) < len(matching)
     return SessionsPage(rows=tuple(rows), count=len(rows), has_more=more, next_offset=params.offset + len(chosen) if more else None)
+
+
+def _asked(home: Home, params: ListParams) -> ListParams:
+    """What is asked for, redacted as what it is compared with: a list is no way to guess a secret."""
+    label, project, search = (home.redactor.redact(text) if text else text for text in (params.label, params.project, params.search))
+    return msgspec.structs.replace(params, label=label, project=project, search=search)
 
 
 def _passes(home: Home, row: SessionRow, params: ListParams) -> bool:
@@ -76,7 +87,7 @@ def _passes(home: Home, row: SessionRow, params: ListParams) -> bool:
     return (
         not keys.is_incognito(facts.key)
         and (not params.kinds or facts.kind in params.kinds)
-        and (params.archived == "all" or (facts.archived_at is not None) == params.archived)
+        and params.archived in ("all", facts.archived_at is not None)
         and params.label in {None, facts.label}
         and params.tool in {None, facts.tool}
         and (params.project is None or _inside(facts.project, params.project))
@@ -90,7 +101,7 @@ def _inside(project: str | None, folder: str) -> bool:
     return project is not None and (project == (root or "/") or project.startswith(root + "/"))
 
 
-def _row(view: View | None, caller: Caller, row: SessionRow, params: ListParams) -> ListedSession:
+def _row(view: View | None, redactor: Redactor, caller: Caller, row: SessionRow, params: ListParams) -> ListedSession:
     facts = row.facts
     operator = caller.is_operator
     return ListedSession(
@@ -110,12 +121,12 @@ def _row(view: View | None, caller: Caller, row: SessionRow, params: ListParams)
         stale=row.stale,
         source_path=row.source_path if operator else None,
         source_missing=row.source_missing and operator,
-        derived_title=_said(view, row, first=True) if view is not None and params.include_derived_titles else None,
-        last_message=_said(view, row, first=False) if view is not None and params.include_last_message else None,
+        derived_title=_said(view, redactor, row, first=True) if view is not None and params.include_derived_titles else None,
+        last_message=_said(view, redactor, row, first=False) if view is not None and params.include_last_message else None,
     )
 
 
-def _said(view: View, row: SessionRow, *, first: bool) -> str | None:
+def _said(view: View, redactor: Redactor, row: SessionRow, *, first: bool) -> str | None:
     """The first human line or the last message of a session, redacted, then cut."""
     windows = [window for window in view.windows(row.facts.key) if window.findable]
     for window in windows if first else reversed(windows):
@@ -124,7 +135,7 @@ def _said(view: View, row: SessionRow, *, first: bool) -> str | None:
         for number in numbers:
             position = view.shown_at(window.window, number)
             events = view.path(window.window, start=position, count=1, shown=True) if position is not None else []
-            words = words_of(row.facts.dialect, events[0]) if events else None
+            words = words_of(redactor, row.facts.dialect, events[0]) if events else None
             if words is not None and (not first or words.role == "user"):
                 return (
                     searchable.title_of(words.text) if first else bounds.clip(" ".join(words.text.split()), limits.PREVIEW_CODE_POINTS)[0]

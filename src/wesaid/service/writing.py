@@ -15,7 +15,8 @@ from typing import Any
 from wesaid import keys, limits
 from wesaid.engines.contract import Writer
 from wesaid.errors import ConflictError, InputError, NotFoundError
-from wesaid.rules import redact, searchable
+from wesaid.rules import searchable
+from wesaid.rules.redact import apply
 from wesaid.service import addressing
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again, prepare
@@ -117,7 +118,7 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
         if found is None or found.position is None:
             raise _no_message(at)
         events = view.path(found.window, start=0, count=found.position + 1)
-    copies = [again(row.facts.dialect, event) for event in events]
+    copies = [again(home.redactor, row.facts.dialect, event) for event in events]
     facts = replace(
         row.facts,
         key=full,
@@ -150,7 +151,7 @@ def patch(home: Home, caller: Caller, key: str, *, label: str | None = None, arc
             raise addressing.absent(key)
         facts = current.facts
         if label is not None:
-            facts = replace(facts, label=redact.redact(clean(label)) or None)
+            facts = replace(facts, label=home.redactor.redact(clean(label)) or None)
         if archived is not None:
             facts = replace(facts, archived_at=(facts.archived_at or home.now()) if archived else None)
         return writer.patch(facts.key, facts)
@@ -208,7 +209,7 @@ def _message(home: Home, message: Mapping[str, Any]) -> Prepared:
         "timestamp": iso(when),
         "message": {"role": role, "content": [{"type": "text", "text": clean(text)}], "timestamp": when},
     }
-    return prepare(_DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record))
+    return prepare(home.redactor, _DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record))
 
 
 def _once(writer: Writer, row: SessionRow, prepared: Prepared) -> Placed:
@@ -228,7 +229,7 @@ def _entitle(writer: Writer, row: SessionRow, prepared: Sequence[Prepared]) -> N
     for each in prepared:
         if each.said is not None and each.said.role == "user":
             found = searchable.searchable(each.event.record)
-            title = searchable.title_of(redact.apply(found.text, each.said.spans)) if found else None
+            title = searchable.title_of(apply(found.text, each.said.spans)) if found else None
             if title:
                 current = writer.session(row.facts.key)
                 if current is not None:
@@ -238,7 +239,7 @@ def _entitle(writer: Writer, row: SessionRow, prepared: Sequence[Prepared]) -> N
 
 def _native(home: Home, record: dict[str, Any]) -> Prepared:
     event = Event(nav=searchable.nav_of(record), type=str(record["type"]), timestamp=home.now(), record=record)
-    return prepare(_DIALECT, event)
+    return prepare(home.redactor, _DIALECT, event)
 
 
 def _move(home: Home, caller: Caller, key: str, to: str, *, visible: bool) -> SessionRow:
@@ -268,7 +269,7 @@ def _facts(home: Home, key: str, spawned_by: str | None, label: str | None) -> F
         session_id=home.new_id(),
         dialect=_DIALECT,
         kind=keys.kind(key),
-        label=redact.redact(clean(label)) if label else None,
+        label=home.redactor.redact(clean(label)) if label else None,
         created_at=now,
         updated_at=now,
         spawned_by=spawned_by,

@@ -26,6 +26,7 @@ _PROSE_NOT: Final = (
 )
 # Words that no BIP-39 list has, and no English sentence of twelve words goes without.
 _NO_SEED: Final = r"(?!(?:the|and|for|are|was|were|not|your|with|from|have|has|must|never|should|them|which|who|but|our|their)(?![a-z]))"
+_SEED_WORD: Final = rf"(?:[0-9]{{1,2}}[.)] ?)?{_NO_SEED}[a-z]{{3,8}}(?![A-Za-z])"
 _SEED_NAMES: Final = (
     "seed phrase",
     "recovery phrase",
@@ -140,7 +141,7 @@ CONTEXT: Final[tuple[Rule, ...]] = (
         anchors=_SEED_NAMES,
         pattern=(
             rf"{either(_SEED_NAMES)}(?: (?:is|was|words are|words|here))?[ \t]{{0,4}}[:=-]?[\s\"'`“]*+"
-            rf"((?:(?:[0-9]{{1,2}}[.)] ?)?{_NO_SEED}[a-z]{{3,8}}(?:,|[ \t]|\s)\s*+){{11,23}}+(?:[0-9]{{1,2}}[.)] ?)?{_NO_SEED}[a-z]{{3,8}}(?![a-z]))"
+            rf"({_SEED_WORD}(?:(?:,|\s)\s*+{_SEED_WORD}){{11,23}}+)"
         ),
         examples=(
             (f"my seed phrase is {_SEED_WORDS}", _SEED_WORDS),

@@ -29,9 +29,9 @@ def _key(kind: str, prefixes: str, body: str, *examples: str | tuple[str, str], 
     )
 
 
-def _random(shortest: int, letters: str = _ANY) -> str:
-    """A body of at least so many characters with a digit near its beginning, which no name of words has."""
-    return f"{HAS_DIGIT}{letters}{{{shortest},}}+"
+def _random(length: str, letters: str = _ANY) -> str:
+    """A body of such a length (``"16,"``) with a digit near its beginning, which no name of words has."""
+    return f"{HAS_DIGIT}{letters}{{{length}}}+"
 
 
 KEYS: Final[tuple[Rule, ...]] = (
@@ -46,7 +46,7 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key(
         "sk-key",
         "sk-",
-        _random(16),
+        _random("16,"),
         f"sk-{_B}",
         f"sk-ant-api03-{_B}",
         f"sk-proj-{_B}_{_B}",
@@ -74,7 +74,7 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key(
         "slack-token",
         "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe.xoxp- xoxe.xoxb- xapp-",
-        _random(10, "[A-Za-z0-9%/+=-]"),
+        _random("10,", "[A-Za-z0-9%/+=-]"),
         f"xoxb-123456789012-{_B}",
         f"xapp-1-A012345-{_B}",
         f"xoxe.xoxp-1-{_B}",
@@ -90,7 +90,7 @@ KEYS: Final[tuple[Rule, ...]] = (
         "discord-webhook",
         "discord.com/api/ discordapp.com/api/",
         r"(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,20}/([A-Za-z0-9_-]{24,}+)",
-        (f"https://discord.com/api/webhooks/012345678901234567/{_B}_{_B}", f"{_B}_{_B}"),
+        (f"https://discord.com/api/webhooks/900000000000000000/{_B}_{_B}", f"{_B}_{_B}"),
         not_=("https://discord.com/api/webhooks/docs-and-more",),
     ),
     _key(
@@ -121,7 +121,7 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key(
         "stripe-key",
         "sk_live_ sk_test_ rk_live_ rk_test_ whsec_",
-        f"(?:{_random(24, _ALNUM)}|{_random(10, _ALNUM)})",
+        f"(?:{_random('24,', _ALNUM)}|{_random('10,', _ALNUM)})",
         *(f"{head}{_B}" for head in ("sk_live_", "sk_test_", "rk_live_", "whsec_")),
         not_=("task_test_something_long_enough",),
     ),
@@ -129,19 +129,19 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key("brevo-key", "xkeysib- xsmtpsib-", "[A-Za-z0-9-]{32,}+", f"xkeysib-{_HEX}-{_B}"),
     _key("mailgun-key", "key-", "[0-9a-f]{32}(?![0-9A-Za-z])", f"key-{_HEX}", not_=("key-value-stores-and-more",)),
     _key("groq-key", "gsk_", "[A-Za-z0-9]{20,}+", f"gsk_{_B}"),
-    _key("perplexity-key", "pplx-", _random(20), f"pplx-{_B}"),
-    _key("xai-key", "xai-", _random(20), f"xai-{_B}", not_=("xai-explainability-of-models",)),
-    _key("nvidia-key", "nvapi-", _random(20), f"nvapi-{_B}"),
+    _key("perplexity-key", "pplx-", _random("20,"), f"pplx-{_B}"),
+    _key("xai-key", "xai-", _random("20,"), f"xai-{_B}", not_=("xai-explainability-of-models",)),
+    _key("nvidia-key", "nvapi-", _random("20,"), f"nvapi-{_B}"),
     _key("replicate-token", "r8_", "[A-Za-z0-9]{26,}+", f"r8_{_B}"),
     _key("fireworks-key", "fw_ fpk_", f"{HAS_DIGIT}[A-Za-z0-9]{{20,}}+", f"fw_{_B}", f"fpk_{_B}"),
     _key("fal-key", "fal_", f"{HAS_DIGIT}[A-Za-z0-9:_-]{{20,}}+", f"fal_{_B}"),
     _key("firecrawl-key", "fc-", f"{HAS_DIGIT}[A-Za-z0-9]{{24,}}+", f"fc-{_HEX}", not_=("fc-barcelona-2026-season",)),
-    _key("tavily-key", "tvly-", _random(16), f"tvly-{_B}"),
+    _key("tavily-key", "tvly-", _random("16,"), f"tvly-{_B}"),
     _key("exa-key", "exa_", f"{HAS_DIGIT}[A-Za-z0-9]{{20,}}+", f"exa_{_B}", not_=("exa_search_results_of_2026",)),
     _key("langsmith-key", "lsv2_pt_ lsv2_sk_", "[A-Za-z0-9_]{20,}+", f"lsv2_pt_{_HEX}_0123456789"),
     _key("mem0-key", "mem0_ m0-", f"{HAS_DIGIT}[A-Za-z0-9]{{20,}}+", f"mem0_{_B}", f"m0-{_B}"),
     _key("runpod-key", "rpa_", f"{HAS_DIGIT}[A-Z0-9a-z]{{24,}}+", f"rpa_{_B}"),
-    _key("helicone-key", "hsk- sk-helicone-", _random(16), f"hsk-{_B}"),
+    _key("helicone-key", "hsk- sk-helicone-", _random("16,"), f"hsk-{_B}"),
     _key("matrix-token", "syt_", "[A-Za-z0-9]{2,}+_[A-Za-z0-9]{12,}+_[A-Za-z0-9]{4,}+", f"syt_ZmVycnk_{_B}_01abcd"),
     _key("fernet-token", "gAAAA", "[A-Za-z0-9_-]{40,}+={0,2}", f"gAAAAABh{_B}{_B}=="),
     _key("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", "[0-9a-f]{40,}+", f"dop_v1_{_HEX}{_HEX}"),
@@ -165,7 +165,7 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key("hubspot-token", "pat-eu1- pat-na1- pat-na2-", "[0-9a-fA-F-]{30,}+", "pat-eu1-01234567-0123-4000-8000-0123456789ab"),
     _key("apify-token", "apify_api_", "[A-Za-z0-9]{24,}+", f"apify_api_{_B}"),
     _key("fly-token", "fm1r_ fm1a_ fm2_ fo1_", f"{HAS_DIGIT}[A-Za-z0-9+/_=-]{{24,}}+", f"fm2_lJPEC{_B}=="),
-    _key("frameio-token", "fio-u-", _random(20), f"fio-u-{_B}{_B}"),
+    _key("frameio-token", "fio-u-", _random("20,"), f"fio-u-{_B}{_B}"),
     _key("shopify-token", "shpat_ shpss_ shpca_ shppa_", "[0-9a-fA-F]{30,}+", f"shpat_{_HEX}"),
     _key("square-token", "sq0atp- sq0csp- sq0idp-", "[A-Za-z0-9_-]{20,}+", f"sq0atp-{_B}"),
     _key("facebook-token", "EAACE EAAG EAAB", "[A-Za-z0-9]{40,}+", f"EAACE{_B}{_B}"),
@@ -175,7 +175,7 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key("postman-key", "PMAK-", "[A-Za-z0-9-]{24,}+", f"PMAK-{_HEX}-0123"),
     _key("vault-token", "hvs. hvb. hvr.", "[A-Za-z0-9_-]{20,}+", f"hvs.{_B}"),
     _key(
-        "terraform-token", ".atlasv1.", "", (f"fErrYt1dEtAbLe.atlasv1.{_B}{_B}", f"{_B}{_B}"), pattern=r"\.atlasv1\.([A-Za-z0-9_=-]{40,}+)"
+        "terraform-token", ".atlasv1.", "", (f"xY12zW34vU56tS.atlasv1.{_B}{_B}", f"{_B}{_B}"), pattern=r"\.atlasv1\.([A-Za-z0-9_=-]{40,}+)"
     ),
     _key("pulumi-token", "pul-", "[0-9a-f]{40}(?![0-9A-Za-z])", f"pul-{_HEX}01234567"),
     _key("tailscale-key", "tskey-", "[A-Za-z0-9-]{16,}+", f"tskey-auth-{_B}", not_=("tskey-files",)),

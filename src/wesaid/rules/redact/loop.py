@@ -109,7 +109,7 @@ def spans(text: str, extra: Extra = _NOTHING) -> tuple[Span, ...]:
 
 def joined(hits: list[Hit]) -> list[Hit]:
     """Sorted; what overlaps is one, under the kind that stands first in the table."""
-    if len(hits) < 2:  # noqa: PLR2004 - a pair is the least that overlaps
+    if len(hits) < 2:
         return hits
     hits.sort()
     merged: list[Hit] = []

@@ -26,19 +26,18 @@ _RUN: Final = "A-Za-z0-9_+/=.~%-"
 _WRAP: Final = rf"(?:(?<=[{_RUN}]{{8}}\n)|(?<=[{_RUN}]{{8}}[\r\\]\n))[ \t]{{0,16}}(?:[>|] ?)?(?=[{_RUN}])"
 # The first character decides what may follow; a set in front lets the regex engine pass over everything else quickly.
 _ODD: Final = re.compile(
-    rf"[%\\&\n{_INVISIBLE}](?:(?<=\x1b){_TERMINAL}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[{_INVISIBLE}])[{_INVISIBLE}]*+"
+    rf"[%\\&\n{_INVISIBLE}](?:(?<=\x1b){_TERMINAL}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[{_INVISIBLE}])(?:(?![\x1b\x9b])[{_INVISIBLE}])*+"
     rf"|(?<=%)(?:25){{0,3}}(?:{_HIDDEN_BYTES}|([2-7][0-9A-Fa-f]|0[ADad9]))"
     rf"|(?<=\\)(?:{_HIDDEN_CODES}|u00([2-7][0-9a-fA-F]))"
     rf"|(?<=&)(quot|amp|apos|#3[49]|#x3[dD]|#61);"
     rf"|(?<=\n)(?P<wrap>{_WRAP}))"
 )
 _ENTITIES: Final = {"quot": '"', "#34": '"', "amp": "&", "apos": "'", "#39": "'", "#x3d": "=", "#61": "="}
-# What makes the next line the rest of a key: no name that is given a value, and a digit or a hump in it …
-_REST: Final = re.compile(
-    r"(?![\w.-]{1,64}+[\"']?[ \t]{0,4}(?:=(?!=|[ \t]{0,4}(?:[\r\n]|$))|:\s))(?:[A-Za-z_+/=.~%-]{0,80}+[0-9]|[A-Za-z]{0,80}?[a-z][A-Z]|[A-Z]{6})"
-)
-# … or that it fills its line after a full one.
+# What makes the next line the rest of a key: a digit or a hump in it …
+_REST: Final = re.compile(r"[A-Za-z_+/=.~%-]{0,80}+[0-9]|[A-Za-z]{0,80}?[a-z][A-Z]|[A-Z]{6}")
+# … or that it fills its line after a full one; but never a name that is given a value.
 _WHOLE_LINE: Final = re.compile(rf"[{_RUN}]{{6,}}+[ \t]*+(?:[\r\n]|$)")
+_NAME: Final = re.compile(r"[\w.-]{1,64}+[\"']?[ \t]{0,4}(?:=(?!=|[ \t]{0,4}(?:[\r\n]|$))|:\s)")
 _FULL_LINE: Final = 40  # columns; nothing wraps earlier
 
 
@@ -100,6 +99,8 @@ def normal(text: str) -> Normal | None:
 
 def _goes_on(text: str, start: int, end: int) -> bool:
     """Whether the run before a line end at ``start`` goes on at ``end``."""
+    if _NAME.match(text, end):
+        return False
     if _REST.match(text, end):
         return True
     full = start - text.rfind("\n", max(start - _FULL_LINE, 0), start) > _FULL_LINE or "\n" not in text[max(start - _FULL_LINE, 0) : start]

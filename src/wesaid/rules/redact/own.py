@@ -7,24 +7,26 @@ Errors name a pattern by its number and never quote it: it may be the secret its
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import urllib.parse
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from re import _constants as _codes  # type: ignore[attr-defined]  # the regex parser of the standard library: ours would differ from it
-from re import _parser
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from wesaid import limits
 from wesaid.errors import SettingError
 
 SETTING: Final = "redaction.patterns"
+# The standard library's own parser of regexes, private but the same since 3.11: one of ours would differ from it.
+_codes: Final[Any] = importlib.import_module("re._constants")
+_parser: Final[Any] = importlib.import_module("re._parser")
 _LEAST: Final = 2  # characters of a match: one hidden letter at a time would leave no text
 _REPEATS: Final = frozenset({_codes.MAX_REPEAT, _codes.MIN_REPEAT})
 _PLAIN: Final = "".join(map(chr, range(128))) + "é中🙂"  # ASCII and three others stand for all characters
 _SECRET_NAME: Final = re.compile(r"(?:^|_)(?:TOKEN|API_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|KEY|CREDENTIALS?)$")
-_ONLY_KEY: Final = re.compile(r"(?<!API)(?<!ACCESS)(?<!SECRET)_?KEY$")
+_ONLY_KEY: Final = re.compile(r"(?<!API)(?<!ACCESS)(?<!SECRET)_KEY$|^KEY$")
 _NO_SECRET: Final = re.compile(
     r"[~.]{0,2}/|[A-Za-z]:[\\/]|[-+]?[0-9][0-9.,_]*$|(?:true|false|yes|no|on|off|none|null|default|enabled|disabled|required)$|https?://[^@]*$",
     re.IGNORECASE,
@@ -53,7 +55,7 @@ def _checked(number: int, source: str) -> tuple[re.Pattern[str], str]:
         reason = f"{error.msg} at position {error.pos}" if isinstance(error, re.error) else "it has an ambiguous set"
         raise _refused(f"{where} is no regular expression: {reason}", "Python's syntax; write a TOML text in single quotes") from None
     except (OverflowError, RecursionError):
-        raise _refused(f"{where} is nested too deep", "make it simpler") from None
+        raise _refused(f"{where} is nested too deeply", "make it simpler") from None
     if least < _LEAST:
         raise _refused(
             f"{where} can match {'nothing' if least == 0 else 'a single character'}", f"make it match at least {_LEAST} characters"
@@ -69,61 +71,61 @@ def _refused(message: str, hint: str) -> SettingError:
 
 
 # ── shapes that need too much time ───────────────────────────────────────────────────────────────────────────────
-def _slow(items: list[tuple[Any, Any]], *, repeated: bool = False) -> str:
+def _slow(items: Sequence[tuple[Any, Any]], *, repeated: bool = False) -> str:
     """Why a sequence may need more than squares of time; "" when it does not."""
     before: frozenset[str] = frozenset()  # what an unbounded repetition just before could also have read
     for code, given in items:
         if code in _REPEATS:
             least, most, inner = given
-            if most is not _codes.MAXREPEAT and most <= 1:
-                found, letters = _slow(list(inner), repeated=repeated), frozenset[str]()
-            else:
-                if repeated:
-                    return "a repetition inside a repetition"
-                found = _slow(list(inner), repeated=most is _codes.MAXREPEAT or most > limits.REDACT_PATTERNS_MAX)
-                letters = _letters(list(inner)) if most is _codes.MAXREPEAT else frozenset()
-            if found:
-                return found
-            if letters & before:
-                return "two repetitions side by side that read the same characters"
+            letters = _letters(inner) if most is _codes.MAXREPEAT else frozenset()
+            why = _slow_repetition(most, inner, repeated=repeated)
+            if not why and letters & before:
+                why = "two repetitions side by side that read the same characters"
             before = letters | (before if least == 0 else frozenset())
-            continue
-        for inner in _inside(code, given):
-            found = _slow(inner, repeated=repeated)
-            if found:
-                return found
-        if code is _codes.BRANCH and repeated:
-            firsts = [_letters(list(branch)[:1]) for branch in given[1]]
-            if any(one & other for number, one in enumerate(firsts) for other in firsts[:number]):
-                return "alternatives that begin alike inside a repetition"
-        if code is not _codes.AT:
-            before = frozenset()
+        else:
+            inner_ones = _inside(code, given)
+            why = next((found for inner in inner_ones if (found := _slow(inner, repeated=repeated))), "")
+            if not why and repeated and code is _codes.BRANCH and _alike(inner_ones):
+                why = "alternatives that begin alike inside a repetition"
+            before = before if code is _codes.AT else frozenset()
+        if why:
+            return why
     return ""
 
 
-def _inside(code: Any, given: Any) -> list[list[tuple[Any, Any]]]:
+def _slow_repetition(most: Any, inner: Sequence[tuple[Any, Any]], *, repeated: bool) -> str:
+    if most is not _codes.MAXREPEAT and most <= 1:
+        return _slow(inner, repeated=repeated)
+    if repeated:
+        return "a repetition inside a repetition"
+    return _slow(inner, repeated=most is _codes.MAXREPEAT or most > limits.REDACT_PATTERNS_MAX)
+
+
+def _alike(branches: Sequence[Sequence[tuple[Any, Any]]]) -> bool:
+    firsts = [_letters(branch[:1]) for branch in branches]
+    return any(one & other for number, one in enumerate(firsts) for other in firsts[:number])
+
+
+def _inside(code: Any, given: Any) -> list[Sequence[tuple[Any, Any]]]:
     """The sequences inside an item that is no repetition."""
-    if code is _codes.SUBPATTERN:
-        return [list(given[3])]
-    if code is _codes.BRANCH:
-        return [list(branch) for branch in given[1]]
-    if code in {_codes.ASSERT, _codes.ASSERT_NOT}:
-        return [list(given[1])]
-    if code is _codes.ATOMIC_GROUP:
-        return [list(given)]
-    if code is _codes.POSSESSIVE_REPEAT:
-        return [list(given[2])]
-    if code is _codes.GROUPREF_EXISTS:
-        return [list(branch) for branch in given[1:] if branch is not None]
-    return []
+    where: dict[Any, Callable[[], list[Any]]] = {
+        _codes.SUBPATTERN: lambda: [given[3]],
+        _codes.BRANCH: lambda: given[1],
+        _codes.ASSERT: lambda: [given[1]],
+        _codes.ASSERT_NOT: lambda: [given[1]],
+        _codes.ATOMIC_GROUP: lambda: [given],
+        _codes.POSSESSIVE_REPEAT: lambda: [given[2]],
+        _codes.GROUPREF_EXISTS: lambda: [branch for branch in given[1:] if branch is not None],
+    }
+    return [list(sequence) for sequence in where[code]()] if code in where else []
 
 
-def _letters(items: list[tuple[Any, Any]]) -> frozenset[str]:
+def _letters(items: Iterable[tuple[Any, Any]]) -> frozenset[str]:
     """Characters, of those that stand for all, that a sequence may read anywhere."""
     found: set[str] = set()
     for code, given in items:
         if code in _REPEATS:
-            found |= _letters(list(given[2]))
+            found |= _letters(given[2])
         elif code is _codes.LITERAL:
             found.add(chr(given) if chr(given) in _PLAIN else "中")
         elif code is _codes.NOT_LITERAL:
@@ -140,7 +142,7 @@ def _letters(items: list[tuple[Any, Any]]) -> frozenset[str]:
 
 def _set(members: Iterable[tuple[Any, Any]]) -> set[str]:
     """The characters of a set, generously: a class of characters counts as all letters, digits or spaces that it may be."""
-    classes = {"DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda c: c.isalnum() or c == "_"}
+    classes: dict[str, Callable[[str], bool]] = {"DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda c: c.isalnum() or c == "_"}
     found: set[str] = set()
     negated = False
     for code, given in members:
@@ -180,7 +182,7 @@ def environment_values(environ: Mapping[str, str]) -> tuple[str, ...]:
             _SECRET_NAME.search(upper)
             and limits.REDACT_VALUE_CHARS_MIN <= len(text) <= limits.REDACT_VALUE_CHARS_MAX
             and not _NO_SECRET.match(text)
-            and len(set(text)) > 2  # noqa: PLR2004 - xxxxxxxx is a mask
+            and len(set(text)) > 2
             and (not _ONLY_KEY.search(upper) or _RANDOM.match(text))
         ):
             found[text] = None
