@@ -63,7 +63,7 @@ NAMED: Final[tuple[Rule, ...]] = (
             ("**Password:** t1de!table", "t1de!table"),
             ("pwd = 'it\\'s high tide'", "it\\'s high tide"),
         ),
-        not_examples=("password: resetting flow docs", "PASSWORD:banana-example", "password = get_password(user)", "PWD=/home/ferry"),
+        not_examples=("password: resetting flow docs", "PASSWORD:banana-example", "password = get_password(user)", "PWD=/home/ferry", "self.password = password", "password = parsed.password"),
     ),
     Rule(
         kind="api-key",
@@ -165,7 +165,7 @@ NAMED: Final[tuple[Rule, ...]] = (
     Rule(
         kind="netrc-password",
         anchors=("login ",),
-        pattern=r"(?i:login)[ \t]{1,4}(?!with |and |or |needs |by |is |via |without )[^\s]{1,128}+[ \t]{1,4}(?i:password)[ \t]{1,4}([^\s]{5,256}+)",
+        pattern=r"(?i:login)[ \t]{1,4}(?!with |and |or |needs |by |is |via |without )[^\s]{1,128}+[ \t]{1,4}(?i:password)[ \t]{1,4}(?![{<$\[])([^\s]{5,256}+)",
         examples=(("machine x.example login ferry password tidetable", "tidetable"),),
         not_examples=("login with password resets it", "the login needs a password today"),
     ),

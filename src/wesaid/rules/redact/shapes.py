@@ -55,6 +55,10 @@ NOT_A_VALUE: Final = (
 )
 HOLLOW: Final = rf"(?!\$?\{{|<|%[sd(]|\*{{3}}|(?i:{_WORDS})[\"'`\\])"  # the same for quoted values
 BARE: Final = r"(?:[^\s\"'`,;<>&\\]|\\(?![nrt\"'\\]))"
+# What ends a line of a program after "= ": an attribute, or a variable called like what it is given to.
+_CODE: Final = (
+    r"(?:[A-Za-z_]{1,40}+(?:\.[A-Za-z_]{1,40}+){1,6}+(?=[ \t]{0,4}(?:[\r\n]|\\[nr]|$))|(?i:[a-z_]{0,32}?(?:password|passwd|secret|token|key)s?(?!\w)))"
+)
 _ENDS: Final = r"(?i:[_-](?:base|value|prod|dev|test|staging|live|old|new|[0-9]{1,3}))?"
 
 
@@ -84,7 +88,7 @@ def assignment(names: tuple[str, ...], *, spaces: bool) -> str:
         rf"[*`]{{0,3}}(?:\\{{0,7}}[\"'])?\]?[*`]{{0,3}}[ \t]{{0,4}}"
         rf"(?:(?:=>|:=|:|=(?!=))[*]{{0,3}}[ \t]{{0,4}}"
         rf"(?:\\{{1,7}}\"{HOLLOW}([^\"\\\n{inside}]{{6,1024}}+)\\{{1,7}}\"|{quoted(spaces=spaces)})"
-        rf"|(?:=(?![=>\s])|=[ \t]{{1,4}}(?:{EVIDENCE}|(?={BARE}{{6,}}+[ \t]{{0,4}}(?:[\r\n]|\\[nr]|$)))"
+        rf"|(?:=(?![=>\s])|=[ \t]{{1,4}}(?:{EVIDENCE}|(?!{_CODE})(?={BARE}{{6,}}+[ \t]{{0,4}}(?:[\r\n]|\\[nr]|$)))"
         rf"|:=?[*]{{0,3}}[ \t]{{0,4}}{EVIDENCE})"
         rf"{number}(?:\\{{0,7}}[\"'`])?{NOT_A_VALUE}({BARE}{{6,}}+))"
     )
