@@ -79,7 +79,14 @@ def test_what_stands_on_the_next_line_is_no_part_of_a_key():
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.one_of(st.sampled_from([*NOTHING, "%41", "%2541", "&quot;", "\\u0041", "AbCd3fGh1jKl\n2x", "%", "\n", "&"]), st.text(max_size=6)), max_size=12))
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([*NOTHING, "%41", "%2541", "&quot;", "\\u0041", "AbCd3fGh1jKl\n2x", "%", "\n", "&"]), st.text(max_size=6)
+        ),
+        max_size=12,
+    )
+)
 def test_every_place_of_a_normalised_text_leads_back(parts):
     """What is kept as it stands is the same character there; places rise and lie in the text."""
     text = "".join(parts)

@@ -26,7 +26,14 @@ def test_a_persons_patterns_are_hidden_as_custom():
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(["FERRY-0042", "a@b.cd", "password=", "tidetable", "[redacted:custom]", " ", "\n", "\n\n", '"', "@", ".", "x1", "\u200b"]), max_size=14))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["FERRY-0042", "a@b.cd", "password=", "tidetable", "[redacted:custom]", " ", "\n", "\n\n", '"', "@", ".", "x1", "\u200b"]
+        ),
+        max_size=14,
+    )
+)
 def test_redacting_twice_is_redacting_once_with_them_too(parts):
     """For every text and these patterns."""
     once = OWN.redact("".join(parts))
@@ -60,7 +67,9 @@ def test_a_pattern_that_cannot_be_used_is_refused_with_its_number_and_reason(pat
     assert pattern not in caught.value.message.replace("pattern 2", "") or len(pattern) < 3
 
 
-@pytest.mark.parametrize("pattern", [MAIL, TICKET, r"key\s*[:=]\s*\S+", "(?:foo|bar)+", "(?i)acme-[0-9a-f]{8,}", r"\bemp\d{5}\b", "a{2,5}b", r"(?>\w+)-x"])
+@pytest.mark.parametrize(
+    "pattern", [MAIL, TICKET, r"key\s*[:=]\s*\S+", "(?:foo|bar)+", "(?i)acme-[0-9a-f]{8,}", r"\bemp\d{5}\b", "a{2,5}b", r"(?>\w+)-x"]
+)
 def test_ordinary_patterns_are_taken(pattern):
     """What people write is not refused."""
     assert Redactor.of((pattern,), {}).version != redact.VERSION

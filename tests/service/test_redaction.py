@@ -39,7 +39,9 @@ def unlike(secret: str) -> str:
     """Another secret of the same kind and shape: what the kind has in common stays, everything else differs."""
     anchors = sorted((anchor for rule in redact.RULES for anchor in rule.anchors if secret.lower().startswith(anchor)), key=len)
     kept = len(anchors[-1]) if anchors else 0
-    turned = str.maketrans("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "bcdefahijklmnopqrstuvwxyzgBCDEFAHIJKLMNOPQRSTUVWXYZG1234567890")
+    turned = str.maketrans(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "bcdefahijklmnopqrstuvwxyzgBCDEFAHIJKLMNOPQRSTUVWXYZG1234567890"
+    )
     return secret[:kept] + secret[kept:].translate(turned)
 
 
@@ -99,7 +101,14 @@ def test_blocks_of_one_message_are_one_text(lab):
     lab.say("hello")
     key = "-----BEGIN RSA PRIVATE KEY-----"
     body = "MIIEpAIBAAKCAQEAr3y9Zw0dQmTtq2Jw1VxVb7c1mPqGZ8K4nB5sD6fH7jL8kQ1w"
-    put(lab, {"type": "message", "id": "b1", "message": {"role": "user", "content": [{"type": "text", "text": one} for one in (f"walrus {key}", body)]}})
+    put(
+        lab,
+        {
+            "type": "message",
+            "id": "b1",
+            "message": {"role": "user", "content": [{"type": "text", "text": one} for one in (f"walrus {key}", body)]},
+        },
+    )
     for answer in (lab.search("walrus"), lab.history(), lab.exported(format="md")):
         assert not {run for run in runs(body) if run in shown(answer)}
 

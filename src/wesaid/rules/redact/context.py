@@ -9,7 +9,7 @@ from wesaid.rules.redact.shapes import BARE, EVIDENCE, EXAMPLE_26, EXAMPLE_HEX_3
 _B: Final = EXAMPLE_26
 _PEM: Final = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:\s|\\[nr])*+(?:(?:Proc-Type|DEK-Info|Version|Comment):[^\n\\]{0,200}+(?:\s|\\[nr])*+){0,4}+"
+    r"(?:\s|\\[nr])*+(?:(?:Proc-Type|DEK-Info|Version|Comment):[^\r\n\\]{0,200}+(?:\s|\\[nr])*+){0,4}+"
     # Ended: up to the next dashes. Cut off: as long as it looks like base64, and a last short line that no word is.
     r"(?:[^-]++-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     r"|(?:[A-Za-z0-9+/=]{16,}+(?:[\s\"',+|>]|\\[nr])*+)++(?:(?=[A-Za-z]{0,15}+[0-9+/=])[A-Za-z0-9+/]{1,15}+={0,2})?)"
@@ -113,7 +113,7 @@ CONTEXT: Final[tuple[Rule, ...]] = (
         pattern=(
             rf"(?i:(?:the |my )?{either(_PROSE_NAMES)})"
             r"(?i::| (?:for|of|to) (?:[^\s:]{1,40}+ ){1,3}?(?:is|was)| (?:for|of|to) [^\s:]{1,40}+:| (?:is|was)(?: now| still| set to)?:?)[ \t]{1,2}"
-            r"(?:\"([^\"\n]{6,128}+)\"|'([^'\n]{6,128}+)'|`([^`\n]{6,128}+)`|“([^”\n]{6,128}+)”"
+            r"(?:\"([^\"\r\n]{6,128}+)\"|'([^'\r\n]{6,128}+)'|`([^`\r\n]{6,128}+)`|“([^”\r\n]{6,128}+)”"
             rf"|(?![~./<{{$(\[]|https?:|[A-Za-z_]\w{{0,64}}+[(\[.]){_PROSE_NOT}"
             r"(?=[A-Za-z]{0,64}+[0-9!@#$%^&*+=]|[A-Z]{0,9}[a-z]{1,64}+[A-Z]{1,9}[a-z]{1,64}+[A-Z])((?:[^\s,:;.)\"']|[,:;.)\"'](?=[!-~])){6,128}+))"
         ),
@@ -156,7 +156,7 @@ CONTEXT: Final[tuple[Rule, ...]] = (
     Rule(
         kind="app-password",
         anchors=("app-specific password", "app specific password", "app password", "apple password"),
-        pattern=r"(?i:app(?:le)?(?:[- ]specific)? password)[^\n]{0,3}?(?i: (?:is|for [^\s]{1,40}+)| )?[^A-Za-z0-9\n]{1,6}+([a-z]{4}(?:[- ][a-z]{4}){3})(?![A-Za-z-])",
+        pattern=r"(?i:app(?:le)?(?:[- ]specific)? password)[^\r\n]{0,3}?(?i: (?:is|for [^\s]{1,40}+)| )?[^A-Za-z0-9\r\n]{1,6}+([a-z]{4}(?:[- ][a-z]{4}){3})(?![A-Za-z-])",
         examples=(
             ("my app password is tide-ferr-yboa-tsea", "tide-ferr-yboa-tsea"),
             ("app-specific password: tide-ferr-yboa-tsea", "tide-ferr-yboa-tsea"),

@@ -2,13 +2,14 @@ r"""One loop over the table: where the secrets of a text are, for the built-in r
 
 Invariants:
 - A rule's regex runs only where one of its anchors stands; all anchors are looked for in one reading.
-- Redacting twice changes nothing: what is hidden, and placeholders, become line ends, and the text is read again until nothing is found.
+- Redacting twice changes nothing: what is hidden, and placeholders, become carriage returns, and the text is read again until nothing is found.
 - Offsets are code points of the text given; spans are sorted and do not overlap.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -22,6 +23,7 @@ Hit = tuple[int, int, int]  # start, end, number of the kind
 
 PLACEHOLDER: Final = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 SHORTEST: Final = 2  # a text shorter than this holds no shape at all
+_FILL: Final = "\r"  # white space that no pattern counts or reads across
 _ROUNDS: Final = 6  # real text needs two; a text made to need more loses the piece that still matches, whole
 _NESTED_CODE_POINTS: Final = 128  # finds this short are searched again inside (password="password": …); longer ones would cost squares
 CUSTOM: Final = "custom"
@@ -89,7 +91,7 @@ def spans(text: str, extra: Extra = _NOTHING) -> tuple[Span, ...]:
     """Where the secrets are, sorted, not overlapping, in code points of ``text``. Placeholders already there are no secrets."""
     if len(text) < SHORTEST:
         return ()
-    work = PLACEHOLDER.sub(lambda match: "\n" * len(match[0]), text) if "[redacted:" in text else text
+    work = PLACEHOLDER.sub(lambda match: _FILL * len(match[0]), text) if "[redacted:" in text else text
     found: list[Hit] = []
     for _ in range(_ROUNDS):
         hits = joined(_hits(work, extra))
@@ -98,13 +100,17 @@ def spans(text: str, extra: Extra = _NOTHING) -> tuple[Span, ...]:
         found += hits
         work = _filled(work, hits)
     else:
-        left = joined(_hits(work, extra))
-        found += (
-            [(start, end, left[0][2]) for start, end in _pieces(work) if any(start < hit[1] and hit[0] < end for hit in left)]
-            if left
-            else []
-        )
+        found += _whole_pieces(work, joined(_hits(work, extra)))
     return tuple(Span(start, end, KINDS[kind]) for start, end, kind in (joined(found) if len(found) > 1 else found))
+
+
+def _whole_pieces(work: str, left: Sequence[Hit]) -> Iterator[Hit]:
+    """Every stretch between what is hidden that has one of these finds in it."""
+    ends = [end for _, end, _ in left]
+    for start, end in _pieces(work):
+        number = bisect_right(ends, start)
+        if number < len(left) and left[number][0] < end:
+            yield start, end, left[number][2]
 
 
 def joined(hits: list[Hit]) -> list[Hit]:
@@ -126,21 +132,21 @@ def joined(hits: list[Hit]) -> list[Hit]:
 
 
 def _filled(text: str, hits: Sequence[Hit]) -> str:
-    """The text with line ends where the secrets were: as long as before, and no pattern reads across them."""
+    """The text with carriage returns where the secrets were: as long as before, and no pattern reads across them."""
     parts: list[str] = []
     last = 0
     for start, end, _ in hits:
         parts.append(text[last:start])
-        parts.append("\n" * (end - start))
+        parts.append(_FILL * (end - start))
         last = end
     parts.append(text[last:])
     return "".join(parts)
 
 
 def _pieces(work: str) -> Iterator[tuple[int, int]]:
-    """The stretches between what is hidden: two line ends or more."""
+    """The stretches between what is hidden: two carriage returns or more."""
     last = 0
-    for match in re.finditer(r"\n\n+", work):
+    for match in re.finditer(_FILL + _FILL + "+", work):
         if match.start() > last:
             yield last, match.start()
         last = match.end()

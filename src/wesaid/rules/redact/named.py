@@ -39,7 +39,7 @@ NAMED: Final[tuple[Rule, ...]] = (
         kind="aws-secret",
         anchors=("secret_access_key", "secretaccesskey", "secret access key", "aws_secret", "aws secret"),
         pattern=r"(?i:secret_access_key|secretaccesskey|secret access key|aws[_ ]secret(?:_key| key|_access_key)?)"
-        r"[^A-Za-z0-9/+\n]{1,20}+(?:is )?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+        r"[^A-Za-z0-9/+\r\n]{1,20}+(?:is )?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
         examples=((f"aws_secret_access_key = {_B40}", _B40), (f"AWS secret: {_B40}", _B40), (f'"SecretAccessKey": "{_B40}"', _B40)),
         not_examples=("the aws_secret_access_key is read from the environment",),
     ),
@@ -63,7 +63,14 @@ NAMED: Final[tuple[Rule, ...]] = (
             ("**Password:** t1de!table", "t1de!table"),
             ("pwd = 'it\\'s high tide'", "it\\'s high tide"),
         ),
-        not_examples=("password: resetting flow docs", "PASSWORD:banana-example", "password = get_password(user)", "PWD=/home/ferry", "self.password = password", "password = parsed.password"),
+        not_examples=(
+            "password: resetting flow docs",
+            "PASSWORD:banana-example",
+            "password = get_password(user)",
+            "PWD=/home/ferry",
+            "self.password = password",
+            "password = parsed.password",
+        ),
     ),
     Rule(
         kind="api-key",
@@ -125,7 +132,7 @@ NAMED: Final[tuple[Rule, ...]] = (
     Rule(
         kind="flag",
         anchors=_FLAGS,
-        pattern=rf"{either(_FLAGS)}[ \t]{{1,4}}(?:\"{HOLLOW}([^\"\\\n]{{6,1024}}+)\"|'{HOLLOW}([^'\\\n]{{6,1024}}+)'"
+        pattern=rf"{either(_FLAGS)}[ \t]{{1,4}}(?:\"{HOLLOW}([^\"\\\r\n]{{6,1024}}+)\"|'{HOLLOW}([^'\\\r\n]{{6,1024}}+)'"
         rf"|(?!-){NOT_A_VALUE}{EVIDENCE}({BARE}{{6,}}+))",
         examples=((f"wesaid serve --token {_B}", _B), ("psql --password 'tide table'", "tide table")),
         not_examples=("--password from the keychain", "--token $TOKEN", "--token --verbose2"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 _INVISIBLE: Final = (
@@ -30,8 +30,10 @@ _ODD: Final = re.compile(
     rf"|(?<=%)(?:25){{0,3}}(?:{_HIDDEN_BYTES}|([2-7][0-9A-Fa-f]|0[ADad9]))"
     rf"|(?<=\\)(?:{_HIDDEN_CODES}|u00([2-7][0-9a-fA-F]))"
     rf"|(?<=&)(quot|amp|apos|#3[49]|#x3[dD]|#61);"
-    rf"|(?<=\n)(?P<wrap>{_WRAP}))"
+    rf"|(?<=\n)({_WRAP}))"
 )
+_ENTITY: Final = 3  # groups of _ODD; the first two are hexadecimal
+_WRAPS: Final = 4
 _ENTITIES: Final = {"quot": '"', "#34": '"', "amp": "&", "apos": "'", "#39": "'", "#x3d": "=", "#61": "="}
 # What makes the next line the rest of a key: a digit or a hump in it …
 _REST: Final = re.compile(r"[A-Za-z_+/=.~%-]{0,80}+[0-9]|[A-Za-z]{0,80}?[a-z][A-Z]|[A-Z]{6}")
@@ -41,14 +43,14 @@ _NAME: Final = re.compile(r"[\w.-]{1,64}+[\"']?[ \t]{0,4}(?:=(?!=|[ \t]{0,4}(?:[
 _FULL_LINE: Final = 40  # columns; nothing wraps earlier
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Normal:
     """A normalised text in stretches: where each begins in it and in the original, and where it ends there (-1: as it stands)."""
 
-    text: str = ""
-    begins: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
+    text: str
+    begins: list[int]
+    places: list[int]
+    ends: list[int]
 
     def original(self, start: int, end: int) -> tuple[int, int]:
         """Where a stretch of the normalised text stands in the original, with what was taken out inside it."""
@@ -66,35 +68,41 @@ def normal(text: str) -> Normal | None:
     """The normalised text; None when it is the text itself."""
     if _ODD.search(text) is None:
         return None
-    made = Normal()
     parts: list[str] = []
+    begins: list[int] = []
+    places: list[int] = []
+    ends: list[int] = []
     length = last = 0
-
-    def keep(piece: str, place: int, end: int) -> None:
-        nonlocal length
-        if piece:
-            parts.append(piece)
-            made.begins.append(length)
-            made.places.append(place)
-            made.ends.append(end)
-            length += len(piece)
-
     for match in _ODD.finditer(text):
         start, end = match.span()
-        code = match[1] or match[2]
-        if match["wrap"] is not None:
+        kind = match.lastindex
+        if kind == _WRAPS:
             if not _goes_on(text, start, end):
                 continue
             if text[start - 1] in "\r\\":
                 start -= 1
-        keep(text[last:start], last, -1)
-        keep(chr(int(code, 16)) if code else _ENTITIES[match[3].lower()] if match[3] else "", start, end)  # base sixteen, as in the escapes
+        if start > last:
+            parts.append(text[last:start])
+            begins.append(length)
+            places.append(last)
+            ends.append(-1)
+            length += start - last
+        if kind is not None and kind != _WRAPS:
+            code = match[kind]
+            parts.append(_ENTITIES[code.lower()] if kind == _ENTITY else chr(int(code, 16)))  # base sixteen, as in the escapes
+            begins.append(length)
+            places.append(start)
+            ends.append(end)
+            length += 1
         last = end
     if not last:
         return None
-    keep(text[last:], last, -1)
-    made.text = "".join(parts)
-    return made
+    if last < len(text):
+        parts.append(text[last:])
+        begins.append(length)
+        places.append(last)
+        ends.append(-1)
+    return Normal("".join(parts), begins, places, ends)
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:

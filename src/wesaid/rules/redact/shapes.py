@@ -3,8 +3,8 @@ r"""What the rows of the table are made of: ``Rule``, and the pieces that their 
 Invariants of every pattern, which the loop relies on:
 - It begins with what its anchor says and is tried only there; its last group that took part is the secret (no group: all of it).
 - Every repetition is possessive or bounded, so that what fails, fails after a bounded number of steps (field report B86).
-- A line end is read by unbounded repetitions only (``\s*+``), never counted: the loop fills what is hidden with line ends, and how many
-  they are must not matter.
+- A line end or a carriage return is read by unbounded repetitions only (``\s*+``), never counted: the loop fills what is hidden with
+  carriage returns, and how many they are must not matter.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ NOT_A_VALUE: Final = (
 HOLLOW: Final = rf"(?!\$?\{{|<|%[sd(]|\*{{3}}|(?i:{_WORDS})[\"'`\\])"  # the same for quoted values
 BARE: Final = r"(?:[^\s\"'`,;<>&\\]|\\(?![nrt\"'\\]))"
 # What ends a line of a program after "= ": an attribute, or a variable called like what it is given to.
-_CODE: Final = (
-    r"(?:[A-Za-z_]{1,40}+(?:\.[A-Za-z_]{1,40}+){1,6}+(?=[ \t]{0,4}(?:[\r\n]|\\[nr]|$))|(?i:[a-z_]{0,32}?(?:password|passwd|secret|token|key)s?(?!\w)))"
-)
+_CODE: Final = r"(?:[A-Za-z_]{1,40}+(?:\.[A-Za-z_]{1,40}+){1,6}+(?=[ \t]{0,4}(?:[\r\n]|\\[nr]|$))|(?i:[a-z_]{0,32}?(?:password|passwd|secret|token|key)s?(?!\w)))"
 _ENDS: Final = r"(?i:[_-](?:base|value|prod|dev|test|staging|live|old|new|[0-9]{1,3}))?"
 
 
@@ -71,7 +69,7 @@ def quoted(*, spaces: bool, shortest: int = 6) -> str:
     """A quoted value, one group a kind of quotes. ``spaces``: it may hold some (a passphrase)."""
     inside = "" if spaces else r"\s"
     marks = ('"', "'", "`")
-    return "|".join(rf"{mark}{HOLLOW}((?:[^{mark}\\\n{inside}]|\\[^\n{inside}]){{{shortest},1024}}+){mark}" for mark in marks)
+    return "|".join(rf"{mark}{HOLLOW}((?:[^{mark}\\\r\n{inside}]|\\[^\r\n{inside}]){{{shortest},1024}}+){mark}" for mark in marks)
 
 
 def assignment(names: tuple[str, ...], *, spaces: bool) -> str:
@@ -87,7 +85,7 @@ def assignment(names: tuple[str, ...], *, spaces: bool) -> str:
         rf"{either(names)}{_ENDS}"
         rf"[*`]{{0,3}}(?:\\{{0,7}}[\"'])?\]?[*`]{{0,3}}[ \t]{{0,4}}"
         rf"(?:(?:=>|:=|:|=(?!=))[*]{{0,3}}[ \t]{{0,4}}"
-        rf"(?:\\{{1,7}}\"{HOLLOW}([^\"\\\n{inside}]{{6,1024}}+)\\{{1,7}}\"|{quoted(spaces=spaces)})"
+        rf"(?:\\{{1,7}}\"{HOLLOW}([^\"\\\r\n{inside}]{{6,1024}}+)\\{{1,7}}\"|{quoted(spaces=spaces)})"
         rf"|(?:=(?![=>\s])|=[ \t]{{1,4}}(?:{EVIDENCE}|(?!{_CODE})(?={BARE}{{6,}}+[ \t]{{0,4}}(?:[\r\n]|\\[nr]|$)))"
         rf"|:=?[*]{{0,3}}[ \t]{{0,4}}{EVIDENCE})"
         rf"{number}(?:\\{{0,7}}[\"'`])?{NOT_A_VALUE}({BARE}{{6,}}+))"
