@@ -20,13 +20,13 @@ import functools
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FunctionType, TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
 from wesaid import keys
 from wesaid.errors import InputError, NotFoundError, WesaidError
 from wesaid.service import addressing, exporting, history, importing, listing, methods, opening, reconciling, searching, writing
 from wesaid.service.import_account import Account
-from wesaid.service.listing import SessionsPage
+from wesaid.service.listed import SessionsPage
 from wesaid.service.opening import Home
 from wesaid.service.preparing import safe
 from wesaid.service.writing import Appended
@@ -64,6 +64,53 @@ def _face(cls: type[Face]) -> type[Face]:
         if not name.startswith("_") and isinstance(found, FunctionType):
             setattr(cls, name, _clean(found))
     return cls
+
+
+class SearchOptions(TypedDict, total=False):
+    """What ``Store.search`` takes besides the query; each is explained at the end of its line."""
+
+    session_key: str  # a full key, a session id, "current" or "main": only this session
+    agent_ids: tuple[str, ...]  # only these agents
+    limit: int  # 1-25, 10 when absent
+    role: Literal["user", "assistant"]
+    after: str  # inclusive: an ISO date or time, "7d", "2w", "3mo", "yesterday", "last month"
+    before: str  # exclusive, the same forms
+    order: Literal["relevance", "newest", "oldest"]
+    tool: str  # the tool that a session came from
+    project: str  # its working folder, or a folder above that
+    exclude_session_keys: tuple[str, ...]  # at most 200
+    context: int  # 0-3 neighbours on each side
+    detail: Literal["index", "snippet", "full"]
+    wait_ms: int  # 0-2000: how long to wait for stale sessions to be rebuilt
+    time_zone: str  # IANA name, for dates without a zone
+
+
+class HistoryOptions(TypedDict, total=False):
+    """What ``Store.history`` takes besides the session and the anchor."""
+
+    limit: int  # 1-1000
+    offset: int  # messages to pass over, counted from the newest
+    session_id: str  # one generation of the session
+    include_tools: bool  # tool calls and results too, redacted
+    messages_before: int  # beside an anchor
+    messages_after: int  # beside an anchor
+
+
+class ListOptions(TypedDict, total=False):
+    """What ``Store.sessions`` takes."""
+
+    kinds: tuple[str, ...]  # main, group, cron, hook, subagent, import, other
+    label: str
+    agent_id: str
+    search: str  # in key, title, label and project
+    archived: bool | Literal["all"]
+    active_minutes: int
+    limit: int  # 1-200
+    offset: int
+    tool: str
+    project: str
+    include_derived_titles: bool
+    include_last_message: bool
 
 
 @_face
@@ -149,27 +196,29 @@ class Store:
             writing.append(self._home, caller, full, [], spawned_by=spawned_by)
         return Session(self._home, full, caller)
 
-    def search(self, query: str, *, caller: Caller, **params: Any) -> Page:
-        """Search as ``sessions_search`` does (contract.md §2).
+    def search(self, query: str, *, caller: Caller, **options: Unpack[SearchOptions]) -> Page:
+        """Search what was said: words, a ``"phrase"``, ``prefix*``, ``-word``, ``OR``, or a plain question.
 
-        ``params`` are ``session_key``, ``limit``, ``role``, ``after``, ``before``, ``order``, ``tool``, ``project``, ``exclude_session_keys``,
-        ``context``, ``detail``, ``wait_ms``, ``time_zone``, ``agent_ids``.
-
-        An unknown or invalid parameter is an InputError that names it.
+        Raises:
+            QueryError: the query is blank or too long.
+            InputError: an option is unknown or out of range; it names the field and what is allowed.
+            NotFoundError: a session or agent that is named is not there, or not visible to the caller.
         """
-        return searching.search(self._home, caller, methods.convert(methods.SearchParams, {"query": query, **_public(params)}))
+        return searching.search(self._home, caller, methods.convert(methods.SearchParams, {"query": query, **_public(options)}))
 
-    def history(self, session_key: str, *, caller: Caller, around: str | None = None, **params: Any) -> HistoryPage:
-        """``sessions_history``: ``limit``, ``offset``, ``session_id``, ``include_tools``, ``messages_before``, ``messages_after``.
+    def history(self, session_key: str, *, caller: Caller, around: str | None = None, **options: Unpack[HistoryOptions]) -> HistoryPage:
+        """A stretch of a conversation: its newest messages, or those around the message with the id ``around``.
 
-        ``around`` is a message id. NotFoundError for a session or message that is not there, or that the caller may not see.
+        Raises:
+            InputError: an option is unknown or out of range.
+            NotFoundError: a session or message that is not there, or that the caller may not see.
         """
-        given = {"sessionKey": session_key, **_public(params)} | ({"messageId": around} if around is not None else {})
+        given = {"sessionKey": session_key, **_public(options)} | ({"messageId": around} if around is not None else {})
         return history.history(self._home, caller, methods.convert(methods.HistoryParams, given))
 
-    def sessions(self, *, caller: Caller, **params: Any) -> SessionsPage:
-        """``sessions_list``, with its parameters in Python's spelling (``methods.ListParams``)."""
-        return listing.sessions(self._home, caller, methods.convert(methods.ListParams, _public(params)))
+    def sessions(self, *, caller: Caller, **options: Unpack[ListOptions]) -> SessionsPage:
+        """Sessions that the caller may see, latest first."""
+        return listing.sessions(self._home, caller, methods.convert(methods.ListParams, _public(options)))
 
     def export(self, session_key: str, *, caller: Caller, format: Literal["jsonl", "md"] = "jsonl") -> Iterator[str]:  # noqa: A002 - the contract's word
         """A session's lines, redacted."""

@@ -14,7 +14,8 @@ from wesaid import limits
 from wesaid.errors import InputError
 
 AGENT_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_UNSAFE = re.compile(r"[^A-Za-z0-9._:@+-]")
+_UNSAFE = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._:@+%-]")  # an escape stays, so that a key given back is the same key
+_HALF_ESCAPE = re.compile(r"%[0-9A-Fa-f]?\Z")
 _KEEPS_CASE = ("import:", "subagent:")
 _INCOGNITO = re.compile(r"agent:[^:]+:(?:dashboard|subagent|internal-session-effects):incognito-")
 _DIGEST_CHARS = 8  # contract.md §4: `:<8 hex of its path's digest>`
@@ -67,7 +68,7 @@ def fit(key: SessionKey) -> SessionKey:
         return key
     mark = ":" + short_digest(key.rest)
     room = limits.SESSION_KEY_BYTES - len(f"agent:{key.agent_id}:") - len(mark)
-    return SessionKey(key.agent_id, key.rest[:room].rstrip("%") + mark)
+    return SessionKey(key.agent_id, _HALF_ESCAPE.sub("", key.rest[:room]) + mark)
 
 
 def imported(agent: str, source_id: str) -> SessionKey:

@@ -21,7 +21,7 @@ EXCLUDED_KEYS_MAX: Final = 200
 # ── what an answer may be (contract) ─────────────────────────────────────────────────────────────────────────────
 SNIPPET_CODE_POINTS: Final = 300
 RESPONSE_BYTES: Final = 32 * 1024  # of UTF-8, the whole JSON object
-RESPONSE_OVERHEAD_BYTES: Final = 2048  # of the response: tier, flags, diagnostics with 64 ignored words
+IGNORED_WORDS: Final = 32  # that a response names; each cut to TOKEN_CODE_POINTS
 RESULTS_PER_SESSION: Final = 3  # by relevance, unless a session is named
 MESSAGE_FULL_BYTES: Final = 16 * 1024  # one message of `detail: full`; half the response, so that another still fits
 HISTORY_DEFAULT: Final = 200  # OpenClaw's chat.history default
@@ -36,6 +36,8 @@ ESCAPED_BYTES: Final = 5  # more that a door spends on a character which it may 
 LIST_MESSAGES_MAX: Final = 20  # messages inline in a list's row, as OpenClaw
 LIST_DEFAULT: Final = 100
 LIST_MAX: Final = 200
+LIST_SLICE_ROWS: Final = 200  # read of one agent at a time; the largest page
+LIST_FLAGS_BYTES: Final = 1024  # of a page: counts, offset, and the names of agents that failed
 LIST_BYTES: Final = 64 * 1024  # OpenClaw's 65 536
 PREVIEW_CODE_POINTS: Final = 120  # a derived title or a preview is a line, not a paragraph
 CLUSTER_CODE_POINTS: Final = 64  # one visible character with its marks (a family emoji has 11); more is piled up and may be cut
@@ -114,6 +116,7 @@ WALK_DEPTH: Final = 32  # folders below a given path; real trees have five level
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
 
 # ── SQLite ───────────────────────────────────────────────────────────────────────────────────────────────────────
+DATABASE_BYTES_MIN: Final = 512  # SQLite's smallest page; it takes a shorter file for an empty one and would write over it
 BUSY_MS: Final = 60_000  # waiting for another process's write; a caller never sees "database is locked" before
 READERS: Final = 4  # idle read connections kept for one database
 CACHE_KIB: Final = 32 * 1024
@@ -133,6 +136,8 @@ CONFIG_BYTES: Final = 256 * 1024  # of config.toml; a larger file is not one tha
 # ── the command line ─────────────────────────────────────────────────────────────────────────────────────────────
 CLI_REBUILD_SECONDS: Final = 2.0  # contract: a command that leaves stale sessions goes on at most this long
 CLI_WIDTH_MAX: Final = 110  # cells; prose in longer lines is hard to read, however wide the terminal
+CLI_PIPE_CELLS: Final = 120  # of a table row in a pipe: no terminal says how wide, and a page of that still reads
+CLI_PATH_CELLS_MIN: Final = 16  # of a path beside other facts; with less room it goes to a line of its own
 CLI_SOURCES_SHOWN: Final = 20  # an import of more sources shows its totals and what went wrong, not a line for each
 CLI_COMPLETION_KEYS: Final = 200  # session keys offered to a shell; a longer list helps nobody and must not be waited for
 SECONDS_MS: Final = 1000

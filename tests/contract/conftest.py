@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contract.doors import DOORS, FOR_ANY_CALLER, Door
+from contract.doors import DOORS, THAT_WAIT, Door
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def door(request: pytest.FixtureRequest, home: Path) -> Iterator[Door]:
     opened.close()
 
 
-@pytest.fixture(params=FOR_ANY_CALLER)
-def callers_door(request: pytest.FixtureRequest, home: Path) -> Iterator[Door]:
-    """The doors through which a session can ask."""
+@pytest.fixture(params=THAT_WAIT)
+def waiting_door(request: pytest.FixtureRequest, home: Path) -> Iterator[Door]:
+    """The doors through which it is said how long a search may wait."""
     opened = DOORS[request.param](home)
     yield opened
     opened.close()

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import wesaid
 from wesaid.cli.program import program
 from wesaid.errors import WesaidError
-from wesaid.service import history, importing, methods, opening, searching, wire, writing
+from wesaid.service import exporting, history, importing, listing, methods, opening, searching, wire, writing
 from wesaid.values import OPERATOR, Caller
 
 Json = Mapping[str, Any]
@@ -66,6 +66,22 @@ class ServiceDoor:
         except WesaidError as error:
             raise refused(error) from error
 
+    def listed(self, *, caller: Caller = OPERATOR, **params: Any) -> Json:
+        """The list of sessions."""
+        try:
+            with opening.open_home(self.home) as home:
+                return wire.sessions_json(listing.sessions(home, caller, methods.convert(methods.ListParams, params)))
+        except WesaidError as error:
+            raise refused(error) from error
+
+    def exported(self, key: str, *, caller: Caller = OPERATOR) -> str:
+        """A session as JSON lines."""
+        try:
+            with opening.open_home(self.home) as home:
+                return "".join(exporting.export(home, caller, key))
+        except WesaidError as error:
+            raise refused(error) from error
+
     def rewind(self, key: str, to: str) -> None:
         """``to`` stays and becomes the leaf."""
         with opening.open_home(self.home) as home:
@@ -81,7 +97,7 @@ class ServiceDoor:
 
 
 class CommandLineDoor:
-    """The program, in process, with ``--json``; its caller is the operator."""
+    """The program, in process, with ``--json``; a caller that is not the operator goes by ``--as``."""
 
     OPTIONS: Mapping[str, str] = {
         "limit": "--limit",
@@ -90,6 +106,9 @@ class CommandLineDoor:
         "messageId": "--around",
         "messagesBefore": "--before",
         "messagesAfter": "--after",
+        "order": "--order",
+        "agentId": "--agent",
+        "offset": "--offset",
     }
 
     def __init__(self, home: Path) -> None:
@@ -108,18 +127,30 @@ class CommandLineDoor:
         """Parameters as options."""
         return [word for name, value in params.items() for word in (self.OPTIONS[name], str(value))]
 
+    def asking(self, caller: Caller) -> list[str]:
+        """Who asks, as options."""
+        return [] if caller.key is None else ["--as", caller.key, *(["--sandboxed"] if caller.sandboxed else [])]
+
     def append(self, key: str, role: str, text: str, *, spawned_by: str | None = None) -> str:
         """Add a message, make the session when it is new. Returns the message id."""
         parent = ["--spawned-by", spawned_by] if spawned_by else []
         return str(self.run("append", key, "--role", role, *parent, text)["messageId"])
 
-    def search(self, query: str, **params: Any) -> Json:
+    def search(self, query: str, *, caller: Caller = OPERATOR, **params: Any) -> Json:
         """A search with parameters by their names on the wire."""
-        return self.run("search", query, *self.options(params))
+        return self.run("search", query, *self.options(params), *self.asking(caller))
 
-    def history(self, key: str, **params: Any) -> Json:
+    def history(self, key: str, *, caller: Caller = OPERATOR, **params: Any) -> Json:
         """A stretch of a conversation."""
-        return self.run("history", key, *self.options(params))
+        return self.run("history", key, *self.options(params), *self.asking(caller))
+
+    def listed(self, *, caller: Caller = OPERATOR, **params: Any) -> Json:
+        """The list of sessions."""
+        return self.run("sessions", *self.options(params), *self.asking(caller))
+
+    def exported(self, key: str, *, caller: Caller = OPERATOR) -> str:
+        """A session as JSON lines."""
+        return str(self.run("export", key, *self.asking(caller))["content"])
 
     def rewind(self, key: str, to: str) -> None:
         """``to`` stays and becomes the leaf."""
@@ -142,6 +173,7 @@ class PythonDoor:
         "messageId": "around",
         "messagesBefore": "messages_before",
         "messagesAfter": "messages_after",
+        "agentId": "agent_id",
     }
 
     def __init__(self, home: Path) -> None:
@@ -169,6 +201,20 @@ class PythonDoor:
         except WesaidError as error:
             raise refused(error) from error
 
+    def listed(self, *, caller: Caller = OPERATOR, **params: Any) -> Json:
+        """The list of sessions."""
+        try:
+            return wire.sessions_json(self.store.sessions(caller=caller, **self.named(params)))
+        except WesaidError as error:
+            raise refused(error) from error
+
+    def exported(self, key: str, *, caller: Caller = OPERATOR) -> str:
+        """A session as JSON lines."""
+        try:
+            return "".join(self.store.export(key, caller=caller))
+        except WesaidError as error:
+            raise refused(error) from error
+
     def rewind(self, key: str, to: str) -> None:
         """``to`` stays and becomes the leaf."""
         self.store.session(key).rewind(to)
@@ -184,7 +230,7 @@ class PythonDoor:
 
 Door = ServiceDoor | CommandLineDoor | PythonDoor
 DOORS = {"service": ServiceDoor, "python": PythonDoor, "command line": CommandLineDoor}
-FOR_ANY_CALLER = ("service", "python")  # the command line's caller is the operator
+THAT_WAIT = ("service", "python")  # on the command line nobody says how long a search may wait
 
 
 def bring_in(home: Path, path: Path, tool: str) -> None:

@@ -152,23 +152,23 @@ def test_after_a_rewind_search_and_history_show_the_same_path(door: Door) -> Non
 
 
 @promise("index.indexing-flag")
-def test_an_answer_given_meanwhile_says_so_and_is_complete_afterwards(callers_door: Door, home: Path) -> None:
+def test_an_answer_given_meanwhile_says_so_and_is_complete_afterwards(waiting_door: Door, home: Path) -> None:
     """After a switch to another branch a search that may not wait says ``indexing``; one that may wait is complete and says nothing."""
-    first = callers_door.append(MAIN, "user", "keptword")
-    left = [callers_door.append(MAIN, "user", f"leftword {number}") for number in range(3)][-1]
-    callers_door.rewind(MAIN, first)
-    callers_door.append(MAIN, "user", "otherword")
+    first = waiting_door.append(MAIN, "user", "keptword")
+    left = [waiting_door.append(MAIN, "user", f"leftword {number}") for number in range(3)][-1]
+    waiting_door.rewind(MAIN, first)
+    waiting_door.append(MAIN, "user", "otherword")
     with opening.open_home(home) as opened:
         writing.switch(opened, OPERATOR, MAIN, left)
 
-    meanwhile = callers_door.search("leftword", waitMs=0)
+    meanwhile = waiting_door.search("leftword", waitMs=0)
     assert meanwhile["indexing"] is True
-    assert callers_door.search("otherword", waitMs=0)["results"] == []
+    assert waiting_door.search("otherword", waitMs=0)["results"] == []
 
-    answer = callers_door.search("leftword", waitMs=2000)
+    answer = waiting_door.search("leftword", waitMs=2000)
     assert "indexing" not in answer
     assert len(answer["results"]) == 3
-    assert found(callers_door, "otherword") == 0
+    assert found(waiting_door, "otherword") == 0
 
 
 @promise("index.words")

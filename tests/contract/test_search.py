@@ -102,12 +102,12 @@ def opened_by(door: Door, caller: Caller, keys: tuple[str, ...]) -> set[str]:
 @pytest.mark.parametrize("visibility", ["self", "tree", "agent", "all"])
 @pytest.mark.parametrize("sandboxed", [False, True])
 def test_a_caller_finds_exactly_what_it_can_open(
-    callers_door: Door, home: Path, monkeypatch: pytest.MonkeyPatch, visibility: str, sandboxed: bool
+    door: Door, home: Path, monkeypatch: pytest.MonkeyPatch, visibility: str, sandboxed: bool
 ) -> None:
     """Under every setting, each session finds the same sessions by search as it can open by history, itself among them."""
-    keys = family(callers_door)
+    keys = family(door)
     monkeypatch.setenv("WESAID_SESSIONS_VISIBILITY", visibility)
-    door = type(callers_door)(home)
+    door = type(door)(home)
     for key in keys:
         caller = Caller(key, sandboxed=sandboxed)
         assert found_by(door, caller) == opened_by(door, caller, keys)
@@ -116,29 +116,29 @@ def test_a_caller_finds_exactly_what_it_can_open(
 
 
 @promise("vis.sandbox")
-def test_a_sandboxed_session_sees_itself_and_what_it_spawned(callers_door: Door, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandboxed_session_sees_itself_and_what_it_spawned(door: Door, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By default that is its whole subtree, also for the main session; where sessions see only themselves, a sandbox adds nothing."""
-    parent, child, grandchild, main, *_ = family(callers_door)
+    parent, child, grandchild, main, *_ = family(door)
 
-    assert found_by(callers_door, Caller(parent, sandboxed=True)) == {parent, child, grandchild}
-    assert found_by(callers_door, Caller(child, sandboxed=True)) == {child, grandchild}
-    assert found_by(callers_door, Caller(main, sandboxed=True)) == {main}
-    assert len(found_by(callers_door, Caller(main))) > 1
+    assert found_by(door, Caller(parent, sandboxed=True)) == {parent, child, grandchild}
+    assert found_by(door, Caller(child, sandboxed=True)) == {child, grandchild}
+    assert found_by(door, Caller(main, sandboxed=True)) == {main}
+    assert len(found_by(door, Caller(main))) > 1
 
     monkeypatch.setenv("WESAID_SESSIONS_VISIBILITY", "self")
-    door = type(callers_door)(home)
+    door = type(door)(home)
     assert found_by(door, Caller(parent, sandboxed=True)) == {parent}
     door.close()
 
 
 @promise("vis.before-limits")
-def test_what_a_caller_may_not_see_takes_no_place_in_its_answer(callers_door: Door) -> None:
+def test_what_a_caller_may_not_see_takes_no_place_in_its_answer(door: Door) -> None:
     """With forty newer matches in a session that the caller may not see and one older in its own, limit 1 gives its own."""
-    mine = callers_door.append(OTHER, "user", "the lighthouse is out")
+    mine = door.append(OTHER, "user", "the lighthouse is out")
     for number in range(40):
-        callers_door.append(MAIN, "user", f"the lighthouse is out, says report {number}")
+        door.append(MAIN, "user", f"the lighthouse is out, says report {number}")
 
-    answer = callers_door.search("lighthouse", caller=Caller(OTHER), limit=1)
+    answer = door.search("lighthouse", caller=Caller(OTHER), limit=1)
 
     assert ids(answer) == [mine]
     assert "truncated" not in answer
@@ -159,18 +159,18 @@ def test_secrets_are_redacted_in_excerpts_and_history(door: Door, before: int) -
 
 
 @promise("out.bounded")
-def test_an_answer_is_bounded_by_count_excerpt_and_size(callers_door: Door) -> None:
+def test_an_answer_is_bounded_by_count_excerpt_and_size(door: Door) -> None:
     """At most 25 results, 300 code points an excerpt, 32 KiB in all; a limit out of range is refused with its range."""
     for number in range(30):
-        callers_door.append(f"agent:main:room:{number}", "user", f"anchor {number} " + "锚和链" * 400)
+        door.append(f"agent:main:room:{number}", "user", f"anchor {number} " + "锚和链" * 400)
 
-    answer = callers_door.search("anchor", limit=25)
+    answer = door.search("anchor", limit=25)
 
     assert 0 < len(answer["results"]) <= 25
     assert max(len(hit["snippet"]) for hit in answer["results"]) <= 300
     assert len(json.dumps(answer, ensure_ascii=False).encode()) <= 32 * 1024
     assert answer["truncated"] is True
     with pytest.raises(Refused) as no:
-        callers_door.search("anchor", limit=26)
+        door.search("anchor", limit=26)
     assert no.value.exit_code == 2
     assert "25" in str(no.value)

@@ -38,9 +38,9 @@ def test_facts_are_kept_as_they_were_given(store):
     assert made.facts == FULL
     with store.reading() as view:
         assert view.session(KEY) == made
-        assert view.session_by_id("s-1") == made
+        assert view.session_by_id("s-1", EVERYTHING) == made
         assert view.session("agent:main:unknown") is None
-        assert view.session_by_id("unknown") is None
+        assert view.session_by_id("unknown", EVERYTHING) is None
         assert (made.message_count, made.stale, made.source_path, made.source_missing) == (0, False, None, False)
 
 
@@ -111,7 +111,7 @@ def test_a_deleted_session_is_neither_found_nor_read(store):
     assert [hit.key for hit in found(store, "needle")] == [OTHER]
     with store.reading() as view:
         assert view.session(KEY) is None
-        assert view.session_by_id("next") is None
+        assert view.session_by_id("next", EVERYTHING) is None
         assert view.windows(KEY) == []
         assert [view.events(w, limit=9) + view.path(w, start=0, count=9) for w in windows] == [[], []]
         assert view.locate(KEY, "a") is None
@@ -125,8 +125,8 @@ def test_a_deleted_session_is_neither_found_nor_read(store):
         writer.delete(KEY, 78)
 
 
-def test_a_session_made_anew_lifts_its_tombstone_and_has_nothing_of_the_old_one(store):
-    """Same key, same ids: only what is appended now."""
+def test_a_session_made_anew_has_nothing_of_the_old_one_and_keeps_its_tombstone(store):
+    """Same key, same ids: only what is appended now; a re-import still knows what was deleted."""
     begin(store, say("a", "needle"))
     with store.reading() as view:
         before = view.session(KEY).token
@@ -136,8 +136,8 @@ def test_a_session_made_anew_lifts_its_tombstone_and_has_nothing_of_the_old_one(
     assert ids(store, "needle") == ["b"]
     assert count(store) == 1
     with store.reading() as view:
-        assert view.tombstone(KEY) is None
-        assert view.tombstone_by_id("id-main") is None
+        assert view.tombstone(KEY).deleted_at == 77
+        assert view.tombstone_by_id("id-main").key == KEY
         assert view.session(KEY).token != before
 
 

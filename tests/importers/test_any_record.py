@@ -21,7 +21,9 @@ FIELDS = ("type", "id", "parentId", "uuid", "parentUuid", "logicalParentUuid", "
 TYPES = ("message", "user", "assistant", "session", "leaf", "reset", "label", "summary", "system", "attachment", "session_info", "custom-title", "tool_result",
          "text", "image", "tool_use", "thinking", "side", "a", "b", "c", "", " ", "a\x00b", "\ud83d", "2026-03-01T10:00:00Z")  # fmt: skip
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.sampled_from(TYPES), st.text(max_size=5))
-VALUES = st.recursive(LEAVES, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5)), max_leaves=12)
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5)), max_leaves=12
+)
 RECORDS = st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=8), max_size=6)
 
 

@@ -47,7 +47,9 @@ def test_a_silent_line_at_the_end_hides_nothing() -> None:
     assert visible([line("a", None), line("b", "a", type="assistant"), line("c", "b"), silent("h", "a")]) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("between", [silent("h", None), silent("h", None, type="system", subtype="compact_boundary", logicalParentUuid="gone")])
+@pytest.mark.parametrize(
+    "between", [silent("h", None), silent("h", None, type="system", subtype="compact_boundary", logicalParentUuid="gone")]
+)
 def test_a_conversation_that_goes_on_after_a_break_is_one(between: dict[str, Any]) -> None:
     """A hook without a parent (a resume), a boundary whose parent was never written (a compaction): what came before stays."""
     records = [line("a", None), line("b", "a", type="assistant"), between, line("s", "h", isCompactSummary=True), line("c", "s")]
@@ -70,7 +72,12 @@ def test_the_lines_of_one_reply_are_all_visible_and_partial_ones_are_replaced() 
     api = {"message": {"id": "msg_1"}, "type": "assistant"}
     assert visible([line("a", None), line("b", "a", "first block", **api), line("c", "b", "second block", **api)]) == ["a", "b", "c"]
     api = {"message": {"id": "msg_1"}, "type": "assistant"}
-    growing = [line("a", None), line("b", "a", "Hel", **dict(api)), line("c", "b", "Hello wor", **dict(api)), line("d", "c", "Hello world", **dict(api))]
+    growing = [
+        line("a", None),
+        line("b", "a", "Hel", **dict(api)),
+        line("c", "b", "Hello wor", **dict(api)),
+        line("d", "c", "Hello world", **dict(api)),
+    ]
     for record, text in zip(growing[1:], ("Hel", "Hello wor", "Hello world"), strict=True):
         record["message"] = {"id": "msg_1", "role": "assistant", "content": [{"type": "text", "text": text}]}
     assert visible(growing) == ["a", "d"]
@@ -82,14 +89,25 @@ def test_lines_of_subagents_are_conversations_of_their_own() -> None:
     records = [line("a", None), line("x", None, "task one", **side), line("y", None, "task two", **side), line("x2", "x", type="assistant", **side),
                line("y2", "y", type="assistant", **side), line("z", None, agentId="abc", **side), line("b", "a", type="assistant")]  # fmt: skip
     reader, _ = run(records)
-    assert (visible(records), visible(records, "x"), visible(records, "y"), visible(records, "abc")) == (["a", "b"], ["x", "x2"], ["y", "y2"], ["z"])
+    assert (visible(records), visible(records, "x"), visible(records, "y"), visible(records, "abc")) == (
+        ["a", "b"],
+        ["x", "x2"],
+        ["y", "y2"],
+        ["z"],
+    )
     assert reader.told["x"].key == "agent:claude-code:subagent:x"
     assert reader.told["x"].spawned_by == "agent:claude-code:import:s1"
 
 
 def test_a_reader_goes_on_from_its_state() -> None:
     """Every line read by a second reader gives what the first would have given."""
-    records = [line("a", None), silent("h", "a"), line("x", None, isSidechain=True), line("b", "h", type="assistant"), line("x2", "x", isSidechain=True)]
+    records = [
+        line("a", None),
+        silent("h", "a"),
+        line("x", None, isSidechain=True),
+        line("b", "h", type="assistant"),
+        line("x2", "x", isSidechain=True),
+    ]
     source = claude_code.DIALECT.source(PATH, records, "claude-code")
     whole = [event.nav for _, event in run(records)[1]]
     for cut in range(len(records)):

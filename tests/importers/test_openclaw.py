@@ -41,7 +41,9 @@ def test_an_unnamed_transcript_is_an_import_of_its_own() -> None:
 def test_a_bare_main_is_an_alias(order: int) -> None:
     """Two rows of one transcript are one session, under the full key, whichever row comes first; alone, a bare row is its agent's."""
     rows = [("agent:main:main", {"sessionId": "u1", "updatedAt": 5}), ("main", {"sessionId": "u1", "updatedAt": 9})]
-    assert [source.key for source in planned({"u1.jsonl": 1}, dict(rows[::order])).values() if isinstance(source, Source)] == ["agent:main:main"]
+    assert [source.key for source in planned({"u1.jsonl": 1}, dict(rows[::order])).values() if isinstance(source, Source)] == [
+        "agent:main:main"
+    ]
     (alone,) = planned({"u1.jsonl": 1}, {"main": {"sessionId": "u1"}}).values()
     assert isinstance(alone, Source)
     assert alone.key == "agent:main:main"
@@ -108,7 +110,11 @@ def test_another_agent_may_be_given() -> None:
 
 def test_an_entry_without_an_id_is_named_by_its_position() -> None:
     """The same at every reading, also when it goes on from a saved state; it hangs from the leaf, since it names no parent."""
-    records = [{"type": "session", "id": "old"}, {"type": "message", "message": {"role": "user"}}, {"type": "message", "message": {"role": "user"}}]
+    records = [
+        {"type": "session", "id": "old"},
+        {"type": "message", "message": {"role": "user"}},
+        {"type": "message", "message": {"role": "user"}},
+    ]
     source = openclaw.DIALECT.source("/x/old.jsonl", records, "main")
     reader = openclaw.DIALECT.reader(source, None, 5)
     navs = [reader.read(record)[1].nav for record in records[:2]]

@@ -17,7 +17,9 @@ from wesaid.importers import reading
 
 
 def record(name: str) -> str:
-    return json.dumps({"type": "message", "id": name, "parentId": None, "message": {"role": "user", "content": [{"type": "text", "text": name}]}})
+    return json.dumps(
+        {"type": "message", "id": name, "parentId": None, "message": {"role": "user", "content": [{"type": "text", "text": name}]}}
+    )
 
 
 def read(path: Path, data: bytes, offset: int = 0) -> list[reading.Line]:
@@ -91,7 +93,10 @@ def test_only_a_newline_ends_a_line(tmp_path: Path) -> None:
 def test_nothing_that_utf8_cannot_hold_comes_out(tmp_path: Path) -> None:
     """Lone surrogates, in values and in names, and bad bytes become U+FFFD, and the record is kept."""
     lines = read(tmp_path / "f", b'{"id":"a","k\\ud83d":["x\\ud83d y",{"z":"\\udc00"}]}\n{"id":"caf\xff"}\n')
-    assert [found for line in lines for found in line.records] == [{"id": "a", "k\ufffd": ["x\ufffd y", {"z": "\ufffd"}]}, {"id": "caf\ufffd"}]
+    assert [found for line in lines for found in line.records] == [
+        {"id": "a", "k\ufffd": ["x\ufffd y", {"z": "\ufffd"}]},
+        {"id": "caf\ufffd"},
+    ]
 
 
 def test_a_value_that_is_no_object_is_neither_record_nor_damage(tmp_path: Path) -> None:
@@ -104,12 +109,16 @@ def test_a_line_that_is_too_long_is_damage_and_is_not_kept(tmp_path: Path, monke
     """It is passed over in pieces, and the lines around it are read."""
     monkeypatch.setattr(limits, "LINE_BYTES", 1000)
     monkeypatch.setattr(limits, "READ_CHUNK_BYTES", 300)
-    lines = read(tmp_path / "f", f'{record("a")}\n{"x" * 5000}\n{record("b")}\n'.encode())
+    lines = read(tmp_path / "f", f"{record('a')}\n{'x' * 5000}\n{record('b')}\n".encode())
     assert (ids(lines), sum(line.damaged for line in lines), lines[-1].end) == (["a", "b"], 1, (tmp_path / "f").stat().st_size)
 
 
-@given(parts=st.lists(st.sampled_from(["one", "bad", "blank", "two", "list"]), max_size=12), chunk=st.integers(1, 200), at=st.integers(0, 12))
-def test_reading_on_from_an_offset_is_reading_at_once(tmp_path_factory: pytest.TempPathFactory, parts: list[str], chunk: int, at: int) -> None:
+@given(
+    parts=st.lists(st.sampled_from(["one", "bad", "blank", "two", "list"]), max_size=12), chunk=st.integers(1, 200), at=st.integers(0, 12)
+)
+def test_reading_on_from_an_offset_is_reading_at_once(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[str], chunk: int, at: int
+) -> None:
     """For every file, every size of chunk and every line to stop at: the two halves have the records and the damage of the whole."""
     texts = {"one": record("a"), "bad": '{"type"', "blank": "  ", "two": record("b") + record("c"), "list": "[1]"}
     path = tmp_path_factory.mktemp("f") / "f"

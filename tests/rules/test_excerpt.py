@@ -128,3 +128,11 @@ def test_a_text_as_long_as_may_be_comes_back_within_the_bound(unit):
     found = shown(unit * (limits.INDEXED_CODE_POINTS // len(unit) - 7) + " zebra", "zebra", "ferry")
     assert len(found.text) <= limits.SNIPPET_CODE_POINTS
     assert "zebra" in found.text
+
+
+def test_a_match_in_a_part_of_an_identifier_is_shown_and_marked():
+    """`todos` is found by the hump of `useTodos.ts`: the excerpt is that place, not the message's beginning."""
+    text = "Based on the analysis of this project " * 20 + "see useTodos.ts for the hook"
+    made = excerpt(text, [fold.term("todos")])
+    assert "useTodos.ts" in made.text
+    assert [made.text[start:end] for start, end in made.marks] == ["Todos"]

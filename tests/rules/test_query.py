@@ -247,7 +247,8 @@ def test_a_word_said_again_does_not_use_up_the_bound():
         ('"ferry timetable"', None),
         ("a OR b c", None),
         ("fer* timetable", None),
-        ("评审会议", None),
+        ("评审会议", "评审 审会 会议"),
+        ("评审会", None),
     ],
 )
 def test_whole_is_all_words_in_a_row(typed, expected):
@@ -260,7 +261,8 @@ def test_a_question_without_spaces_becomes_several_clauses():
     """B22: documents that have a part of it can be found, and the exact run is still asked for first."""
     assert words("GitHub备份脚本上传失败") == ["github", "备份", "份脚", "脚本", "本上", "上传", "传失", "失败"]
     assert words("会議の議事録") == ["会議", "議事 事録"]
-    assert words("項目評審") == ["項目 目評 評審"]
+    assert words("項目評審") == ["項目", "目評", "評審"]
+    assert words("議事録") == ["議事 事録"]
     assert words("会") == ["会*"]
 
 

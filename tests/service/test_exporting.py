@@ -55,7 +55,7 @@ def test_lines_without_reveal_are_json_without_the_secret(lab):
     assert SECRET not in text
     assert "hunter2" not in text
     assert "[redacted:sk-key]" in record["message"]["content"][0]["text"]
-    assert list(record) == ["type", "id", "timestamp", "message"]
+    assert list(record) == ["type", "id", "timestamp", "message", "__wesaid"]
 
 
 def test_a_value_whose_name_says_that_it_is_secret_is_hidden(lab):

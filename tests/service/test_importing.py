@@ -69,7 +69,12 @@ def header(name: str) -> str:
     return json.dumps({"type": "session", "version": 3, "id": name, "timestamp": "2026-03-01T10:00:00.000Z", "cwd": "/w/demo"}) + "\n"
 
 
-CHAT = header("s9") + message("a", None, "alpha albatross") + message("b", "a", "beta bittern", "assistant") + message("c", "b", "gamma gannet")
+CHAT = (
+    header("s9")
+    + message("a", None, "alpha albatross")
+    + message("b", "a", "beta bittern", "assistant")
+    + message("c", "b", "gamma gannet")
+)
 
 
 # ── what a file gives ────────────────────────────────────────────────────────────────────────────────────────────
@@ -80,7 +85,10 @@ def test_each_file_gives_what_is_expected(home: Home, name: str) -> None:
     totals = bring(home, FIXTURES / name, tool="claude-code" if name.startswith("claude") else "openclaw")
     rows = sessions(home)
     assert sum(row.message_count for row in rows.values()) == expected.get("messages", sum(row.message_count for row in rows.values()))
-    assert (totals["damagedLines"], totals["pending"]) == (expected.get("malformed", 0 if "bad" not in name else 1), expected.get("pending", 0))
+    assert (totals["damagedLines"], totals["pending"]) == (
+        expected.get("malformed", 0 if "bad" not in name else 1),
+        expected.get("pending", 0),
+    )
     if "visible" in expected:
         path = visible(home, "agent:main:import:s1")
         assert path[-len(expected["visible"]) :] == expected["visible"]
@@ -88,7 +96,9 @@ def test_each_file_gives_what_is_expected(home: Home, name: str) -> None:
     if "title" in expected:
         assert [row.facts.title for row in rows.values()] == [expected["title"]]
     for query, found in expected.get("hits", {}).items():
-        assert {hit.message_id[-1] for hit in hits(home, query)} == {str(one)[-1] for one in found}  # ids of Claude's end in the line's number
+        assert {hit.message_id[-1] for hit in hits(home, query)} == {
+            str(one)[-1] for one in found
+        }  # ids of Claude's end in the line's number
     again = bring(home, FIXTURES / name, tool="claude-code" if name.startswith("claude") else "openclaw")
     assert (again["imported"], again["updated"], again["unchanged"]) == (0, 0, totals["imported"])
 
@@ -183,7 +193,10 @@ def test_a_grown_file_that_was_also_changed_is_read_anew(home: Home, tmp_path: P
 
 def test_a_rewritten_file_without_ids_is_updated_in_place(home: Home, tmp_path: Path) -> None:
     """Position names hold their order when one of them changes."""
-    lines = [json.dumps({"type": "message", "timestamp": 1772359200000, "message": {"role": "user", "content": text}}) for text in ("one", "two", "three")]
+    lines = [
+        json.dumps({"type": "message", "timestamp": 1772359200000, "message": {"role": "user", "content": text}})
+        for text in ("one", "two", "three")
+    ]
     path = tmp_path / "old.jsonl"
     path.write_text("\n".join(lines) + "\n")
     bring(home, path)

@@ -611,3 +611,17 @@ def test_an_empty_answer_says_what_would_widen_it(lab):
         assert word in found["diagnostics"]["hint"]
     assert "hint" not in lab.search("ferry")["diagnostics"]
     assert lab.search("the ferry nine")["diagnostics"]["ignored"] == ["the"]
+
+
+def test_two_chinese_words_typed_as_one_find_a_message_that_has_both(lab):
+    """Nobody types spaces: 迁移计划 finds 数据库迁移的计划, as a looser tier than the exact run would be."""
+    said = lab.say("我们昨天讨论了数据库迁移的计划和回滚步骤")
+    found = lab.search("迁移计划")
+    assert [hit["messageId"] for hit in found["results"]] == [said]
+    assert found["tier"] == "some"
+
+
+def test_a_query_of_filters_only_says_that_words_are_needed(lab):
+    """`role:user` alone asks for nothing."""
+    lab.say("the ferry leaves at nine")
+    assert "word" in lab.search("role:user")["diagnostics"]["hint"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from wesaid.service import wire
-from wesaid.service.listing import ListedSession, SessionsPage
+from wesaid.service.listed import ListedSession, SessionsPage
 from wesaid.values import Diagnostics, HistoryPage, Hit, Message, Neighbour, Page, Tombstone
 
 HIT = Hit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ import pytest
 import wesaid
 from wesaid import limits
 from wesaid.errors import ConflictError, InputError, NotFoundError, NotVisibleError
-from wesaid.service import writing
+from wesaid.service import importing, writing
 from wesaid.values import OPERATOR, Caller
 
 MAIN = "agent:main:main"
@@ -319,7 +320,7 @@ def test_a_deleted_session_is_found_nowhere_and_read_by_nobody(lab):
     assert lab.ids("beginning") == [again]
     assert lab.ids("ferry") == []
     with lab.home.store("main").reading() as view:
-        assert view.tombstone(MAIN) is None
+        assert view.tombstone(MAIN) is not None
 
 
 def test_a_session_that_a_deleted_one_was_never_is_absent(lab):
@@ -421,3 +422,72 @@ def test_times_are_written_as_openclaw_writes_them():
     """ISO 8601 in UTC with milliseconds."""
     assert writing.iso(1_772_359_200_000) == "2026-03-01T10:00:00.000Z"
     assert writing.iso(0) == "1970-01-01T00:00:00.000Z"
+
+
+def test_an_append_to_an_imported_session_survives_the_next_import(lab, tmp_path):
+    """The file knows nothing of the message; its next line hangs after it instead of abandoning it."""
+    folder = tmp_path / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True)
+    lines = [
+        {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-03-01T10:00:00.000Z", "cwd": "/w"},
+        {
+            "type": "message",
+            "id": "a",
+            "parentId": None,
+            "timestamp": "2026-03-01T10:00:01.000Z",
+            "message": {"role": "user", "content": "plum tart"},
+        },
+    ]
+    file = folder / "s1.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    importing.import_paths(lab.home, [tmp_path])
+    key = "agent:main:import:s1"
+    lab.say("we moved the ferry", key=key)
+    later = {
+        "type": "message",
+        "id": "b",
+        "parentId": "a",
+        "timestamp": "2026-03-01T10:00:05.000Z",
+        "message": {"role": "assistant", "content": "with quetsches"},
+    }
+    with file.open("a", encoding="utf-8") as handle:
+        handle.write(json.dumps(later) + "\n")
+    importing.import_paths(lab.home, [tmp_path])
+    assert [len(lab.search(word)["results"]) for word in ("plum", "ferry", "quetsches")] == [1, 1, 1]
+
+
+def test_what_was_deleted_does_not_come_back_when_its_key_is_used_again(lab, tmp_path):
+    """An append to the key starts anew; a re-import brings nothing back, `--again` does, and says so."""
+    file = tmp_path / "old.jsonl"
+    lines = [
+        {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-03-01T10:00:00.000Z", "cwd": "/w"},
+        {
+            "type": "message",
+            "id": "a",
+            "parentId": None,
+            "timestamp": "2026-03-01T10:00:01.000Z",
+            "message": {"role": "user", "content": "plum tart"},
+        },
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    importing.import_paths(lab.home, [file])
+    key = "agent:main:import:s1"
+    writing.delete(lab.home, OPERATOR, key)
+    lab.say("hello again", key=key)
+    account = importing.import_paths(lab.home, [file]).as_json()
+    assert account["totals"]["skipped"] == {"deleted": 1}
+    assert lab.search("plum")["results"] == []
+    importing.import_paths(lab.home, [file], again=key)
+    assert [len(lab.search(word)["results"]) for word in ("plum", "hello")] == [1, 1]
+    with pytest.raises(NotFoundError):
+        importing.import_paths(lab.home, [file], again="agent:main:import:nosuch")
+
+
+def test_a_title_does_not_keep_what_a_rewind_abandoned(lab):
+    """The session's title was its first human line; when that is rewound, the title goes with it."""
+    first = lab.say("welcome aboard", role="assistant")
+    lab.say("a walrus on the pier")
+    assert lab.search("walrus")["results"][0]["title"] == "a walrus on the pier"
+    writing.rewind(lab.home, OPERATOR, MAIN, first)
+    assert "title" not in lab.search("welcome")["results"][0]
+    assert lab.search("walrus")["results"] == []

@@ -30,11 +30,28 @@ def age(timestamp: int, now: int) -> str:
     return "just now"
 
 
+def dated(timestamp: int, now: int) -> str:
+    """``3 weeks ago, 2026-11-09``: the age, and beside one of a day or more its date, which an age only rounds."""
+    local = _local(timestamp) if abs(now - timestamp) >= limits.DAY_MS else None
+    return age(timestamp, now) + (f", {local:%Y-%m-%d}" if local else "")
+
+
 def moment(timestamp: int) -> str:
     """``2026-01-31 14:05`` in local time; empty for a time that is not known or outside the calendar."""
+    local = _local(timestamp)
+    return f"{local:%Y-%m-%d %H:%M}" if local else ""
+
+
+def instant(timestamp: int, now: int) -> str:
+    """``2026-01-31T14:05:09+01:00, just now``: ISO 8601 with its zone, for what was done and is to be noted down."""
+    local = _local(timestamp)
+    return ", ".join([*([local.isoformat(timespec="seconds")] if local else []), age(timestamp, now)])
+
+
+def _local(timestamp: int) -> datetime | None:
     if timestamp <= 0:
-        return ""
+        return None
     try:
-        return datetime.fromtimestamp(timestamp / limits.SECONDS_MS).astimezone().strftime("%Y-%m-%d %H:%M")
+        return datetime.fromtimestamp(timestamp / limits.SECONDS_MS).astimezone()
     except (OverflowError, OSError, ValueError):
-        return ""
+        return None

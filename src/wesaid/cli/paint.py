@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 Piece = tuple[str, str]
@@ -22,13 +22,16 @@ _SGR: Final = {
     "user": "1;34",
     "assistant": "1;32",
     "command": "36",
+    "aside": "2",
     "error": "1;31",
     "warning": "1;33",
     "hint": "1;36",
     "anchor": "1;33",
     "head": "1",
 }
-_WHOLE: Final = frozenset({"key", "command"})  # to be copied: a line that has one is left to the terminal, which joins it again
+_WHOLE: Final = frozenset(
+    {"key", "command", "aside"}
+)  # to be copied: never broken; one that fits no row is left to the terminal, which joins it again
 _ZERO_WIDTH: Final = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f\ufeff")
 _GAP: Final = "  "
 
@@ -75,17 +78,39 @@ def clip(text: str, size: int) -> str:
     return text
 
 
+def clip_start(text: str, size: int) -> str:
+    """A path within ``size`` cells: its beginning gives way, at a slash if one is left, so that the file's name shows."""
+    if width(text) <= size:
+        return text
+    used, start = 1, len(text)
+    while start and used + cells(text[start - 1]) <= size:
+        start -= 1
+        used += cells(text[start])
+    slash = text.find("/", start)
+    return "…" + text[slash if 0 <= slash < len(text) - 1 else start :]
+
+
+def clip_words(text: str, size: int) -> str:
+    """As `clip`, but cut behind a word, unless that would cost more than half of what fits."""
+    cut = clip(text, size)
+    space = cut.rfind(" ")
+    return cut if cut == text or space * 2 < len(cut) else cut[:space].rstrip() + "…"
+
+
 def wrap(line: Line, size: int) -> list[Line]:
-    """Rows of at most ``size`` cells, broken at spaces where there are any; later rows keep the indent of the first."""
-    if any(style in _WHOLE for _, style in line):
-        return [line]
+    """Rows of at most ``size`` cells, broken at spaces where there are any; later rows keep the indent of the first.
+
+    A line with a piece that must stay whole and is too long for a row stays one line.
+    """
     chars = [(char, style) for text, style in line for char in text]
     indent = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == " ", chars))
     if indent * 2 > size:
         indent = 0
+    if any(style in _WHOLE and indent + width(text) > size for text, style in line):
+        return [line]
     rows: list[Line] = []
     start, used, space = 0, 0, -1
-    for index, (char, _) in enumerate(chars):
+    for index, (char, style) in enumerate(chars):
         need = cells(char)
         if used + need > size and index > start + (indent if not rows else 0):
             cut = space if space > start else index
@@ -93,7 +118,7 @@ def wrap(line: Line, size: int) -> list[Line]:
             start = cut + 1 if cut == space else cut
             used = indent + sum(cells(c) for c, _ in chars[start:index])
             space = -1
-        if char == " " and index >= indent:
+        if char == " " and index >= indent and style not in _WHOLE:
             space = index
         used += need
     rows.append(_joined(chars[start:], indent if rows else 0))
@@ -108,18 +133,20 @@ def _joined(chars: Sequence[Piece], indent: int) -> Line:
     return row
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[Piece | str]], *, room: int | None = None, give: int = 0) -> list[Line]:
-    """Aligned columns. On a terminal ``room`` cells wide the column ``give`` is cut so that a row stays one row, if that is enough."""
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[Piece | str]], *, room: int | None = None, cut: Callable[[str, int], str] = clip
+) -> list[Line]:
+    """Aligned columns. Within ``room`` cells the first column is ``cut`` so that a row stays one row, if that is enough."""
     body = [[cell if isinstance(cell, tuple) else (cell, "") for cell in row] for row in rows]
     sizes = [max([width(title), *(width(row[index][0]) for row in body)]) for index, title in enumerate(head)]
     over = sum(sizes) + len(_GAP) * (len(sizes) - 1) - room if room else 0
     if over > 0:
-        sizes[give] = max(width(head[give]), 8, sizes[give] - over)
+        sizes[0] = max(width(head[0]), 8, sizes[0] - over)
     figures = [all(row[index][0].isdigit() for row in body) for index in range(len(head))]
     lines: list[Line] = []
     for row in [[(title, "head") for title in head], *body]:
         line: Line = []
         for (text, style), size, right in zip(row, sizes, figures, strict=True):
-            line += [(pad(clip(text, size), size, right=right), style), (_GAP, "")]
+            line += [(pad(text if width(text) <= size else cut(text, size), size, right=right), style), (_GAP, "")]
         lines.append(line[:-1])
     return lines

@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from wesaid import limits
-from wesaid.cli.command import Words, command, reveal_option
+from wesaid.cli.command import Words, as_option, command, reveal_option
 from wesaid.cli.complete import SESSION_KEY, Values
 from wesaid.cli.shells import SHELLS
 
@@ -55,6 +55,7 @@ def import_() -> None:
 @click.option("--spawned-by", type=SESSION_KEY, metavar="KEY", help="The session that started this one; set once, when it is created.")
 @click.option("--idempotency-key", metavar="K", help="The same key again appends nothing and answers the same.")
 @click.argument("text", metavar="TEXT|-")
+@as_option(sandbox=False)
 def append() -> None:
     """Add one message to a session.
 
@@ -72,6 +73,7 @@ def append() -> None:
         "wesaid search deploy -banana                       without messages that have banana",
         "wesaid search 'deploy*' --after 2w --role user     beginnings of words, of the last two weeks",
         "wesaid search DEC-0054 --json                      for programs",
+        "wesaid search ferry --as agent:main:main           what that session would find",
     ),
 )
 @click.argument("query", nargs=-1, required=True, metavar="QUERY...")
@@ -87,6 +89,7 @@ def append() -> None:
 @click.option("--context", type=int, metavar="N", help=f"N messages around each hit, 0 to {limits.CONTEXT_MESSAGES_MAX}.")
 @click.option("--detail", type=click.Choice(["index", "snippet", "full"]), help="How much of each message (default: snippet).")
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@as_option()
 @reveal_option()
 def search() -> None:
     """Find what was said.
@@ -112,6 +115,7 @@ def search() -> None:
 @click.option("--limit", type=int, metavar="N", help=f"At most N messages, 1 to {limits.HISTORY_MAX} (default {limits.HISTORY_DEFAULT}).")
 @click.option("--offset", type=int, metavar="N", help="Leave out the N newest.")
 @click.option("--include-tools", is_flag=True, help="Show the results of tools too.")
+@as_option()
 @reveal_option()
 def history() -> None:
     """Read a session, or what surrounds a message.
@@ -122,6 +126,7 @@ def history() -> None:
 
 @command("show", examples=("wesaid show m42                     wherever it is", "wesaid show agent:main:main m42     in this session"))
 @click.argument("names", nargs=-1, required=True, type=SESSION_KEY, metavar="[SESSION_KEY] MESSAGE_ID")
+@as_option()
 @reveal_option()
 def show() -> None:
     """Print one message.
@@ -148,6 +153,7 @@ def show() -> None:
 @click.option("--active-minutes", type=int, metavar="N", help="Only those with a message in the last N minutes.")
 @click.option("--limit", type=int, metavar="N", help=f"At most N, 1 to {limits.LIST_MAX} (default {limits.LIST_DEFAULT}).")
 @click.option("--offset", type=int, metavar="N", help="Leave out the first N.")
+@as_option()
 def sessions() -> None:
     """List sessions, newest first."""
 
@@ -155,6 +161,7 @@ def sessions() -> None:
 @command("rewind", examples=("wesaid rewind agent:main:main --to m42",))
 @click.argument("session_key", type=SESSION_KEY)
 @click.option("--to", required=True, metavar="MESSAGE_ID", help="This message stays and becomes the last one.")
+@as_option(sandbox=False)
 def rewind() -> None:
     """Make an earlier message the last one of a session.
 
@@ -164,6 +171,7 @@ def rewind() -> None:
 
 @command("reset", examples=("wesaid reset agent:main:main",))
 @click.argument("session_key", type=SESSION_KEY)
+@as_option(sandbox=False)
 def reset() -> None:
     """Start a session anew; what was said stays readable."""
 
@@ -189,6 +197,7 @@ def delete() -> None:
 @click.option(
     "--format", "form", type=click.Choice(["jsonl", "md"]), default="jsonl", show_default=True, help="JSON lines, or Markdown to read."
 )
+@as_option()
 @reveal_option("Write secrets as they were said.")
 def export() -> None:
     """Write a session out as JSON lines or Markdown.

@@ -142,7 +142,10 @@ class Writer(View, Protocol):
     """One transaction. Reads see its own writes."""
 
     def create(self, facts: Facts) -> SessionRow:
-        """A new session with one empty window. ConflictError if the key exists. A tombstone of the key is lifted."""
+        """A new session with one empty window. ConflictError if the key exists.
+
+        A tombstone of the key stays: what was deleted must not come back by re-import because somebody goes on under the same name.
+        """
 
     def append(self, key: str, prepared: Sequence[Prepared], *, window: WindowSpec | None = None) -> list[Placed]:
         """Add events in order, with path and index rows. An id that the window has with an equal body is a duplicate: nothing is written.
@@ -170,7 +173,10 @@ class Writer(View, Protocol):
         """Replace a session's facts (its key stays). Lineage once set stays: a different ``spawned_by`` is a ConflictError."""
 
     def delete(self, key: str, now: int) -> Tombstone:
-        """Remove a session in this transaction, leaving a tombstone. NotFoundError if absent."""
+        """Remove a session in this transaction, leaving a tombstone that names it and all that was deleted under its key before.
+
+        NotFoundError if absent.
+        """
 
     def lift(self, key: str) -> None:
         """Forget a tombstone, so that an import may bring the session back."""

@@ -114,7 +114,12 @@ def _block(block: Any) -> Any:
     if kind == "thinking":
         return {"type": "thinking", "thinking": block.get("thinking")}
     if kind == "tool_result":
-        return {"type": "toolResult", "toolCallId": block.get("tool_use_id"), "content": block.get("content"), "isError": block.get("is_error")}
+        return {
+            "type": "toolResult",
+            "toolCallId": block.get("tool_use_id"),
+            "content": block.get("content"),
+            "isError": block.get("is_error"),
+        }
     return block
 
 

@@ -186,9 +186,22 @@ def _of(record: Record) -> str | None:
 
 _STREAM_TYPES: Final = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event"})
 _CLAUDE_TYPES: Final = frozenset(
-    {"user", "assistant", "system", "summary", "attachment", "progress", "file-history-snapshot", "queue-operation", "custom-title", "ai-title"}
+    {
+        "user",
+        "assistant",
+        "system",
+        "summary",
+        "attachment",
+        "progress",
+        "file-history-snapshot",
+        "queue-operation",
+        "custom-title",
+        "ai-title",
+    }
     | {"permission-mode", "mode", "last-prompt", "agent-name", "worktree-state", "pr-link"}
 )
 _CLAUDE_KEYS: Final = frozenset({"parentUuid", "sessionId", "uuid", "leafUuid", "isSidechain", "messageId"})
-_OPENCLAW_TYPES: Final = frozenset({"model_change", "thinking_level_change", "compaction", "custom_message", "branch_summary", "session_info"})
+_OPENCLAW_TYPES: Final = frozenset(
+    {"model_change", "thinking_level_change", "compaction", "custom_message", "branch_summary", "session_info"}
+)
 _OPENCLAW_KEYS: Final = frozenset({"id", "parentId", "timestamp"})

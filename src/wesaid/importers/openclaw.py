@@ -18,7 +18,17 @@ from wesaid.importers.reading import Record, printable
 from wesaid.values import Event, Nav, NavKind, WindowSpec
 
 _ENTRIES: Final = frozenset(
-    {"message", "thinking_level_change", "model_change", "compaction", "branch_summary", "custom", "custom_message", "label", "session_info"}
+    {
+        "message",
+        "thinking_level_change",
+        "model_change",
+        "compaction",
+        "branch_summary",
+        "custom",
+        "custom_message",
+        "label",
+        "session_info",
+    }
 )
 _RESET: Final = re.compile(r"(?P<id>.+)\.jsonl\.reset\.(?P<time>\d{4}-\d\d-\d\dT[\dZ.:+-]+)")
 # Names that are no transcript to import, in the order they are asked (formats.md §1a).
@@ -164,9 +174,7 @@ def basename(path: str) -> str:
     return re.split(r"[/\\]", path)[-1]
 
 
-def plan(
-    folder: str, agent: str, names: Mapping[str, int], rows: Mapping[str, Any], override: str | None = None
-) -> list[Source | LeftOut]:
+def plan(folder: str, agent: str, names: Mapping[str, int], rows: Mapping[str, Any], override: str | None = None) -> list[Source | LeftOut]:
     """What each file of a sessions folder is, oldest generation of a session first.
 
     Args:
@@ -215,7 +223,9 @@ def _generations(folder: str, stem: str, resets: list[tuple[int, str]], common: 
     out = []
     for when, name in sorted(resets):
         own = f"{printable(stem)}@{name.rpartition('.reset.')[2]}"
-        out.append(Source(path=f"{folder}/{name}", session_id=own, window=WindowSpec(session_id=own, ordinal=when, reason="reset"), **common))
+        out.append(
+            Source(path=f"{folder}/{name}", session_id=own, window=WindowSpec(session_id=own, ordinal=when, reason="reset"), **common)
+        )
     return out
 
 
@@ -234,9 +244,7 @@ def _common(key: str, row: Mapping[str, Any], agent: str, override: str | None, 
     }
 
 
-def _named(
-    agent: str, rows: Mapping[str, Any], names: Mapping[str, int], override: str | None
-) -> dict[str, tuple[str, Mapping[str, Any]]]:
+def _named(agent: str, rows: Mapping[str, Any], names: Mapping[str, int], override: str | None) -> dict[str, tuple[str, Mapping[str, Any]]]:
     """File name -> key and row. A full key wins over a bare alias of the same file, then the row that was used last."""
     ranked = sorted(
         ((name, row) for name, row in rows.items() if isinstance(row, dict)),

@@ -107,7 +107,9 @@ def _open(path: str) -> BinaryIO:
     except OSError as error:
         raise failure(path, error) from error
     shown = printable(path)
-    raise SourceError(f"cannot read {shown}: not a regular file", hint="give a transcript file or a folder of them", details={"path": shown})
+    raise SourceError(
+        f"cannot read {shown}: not a regular file", hint="give a transcript file or a folder of them", details={"path": shown}
+    )
 
 
 def identify(path: str, *, like: str = "") -> Identity:
@@ -179,7 +181,9 @@ def walk(top: str) -> Iterator[Folder | SourceError]:
         seen += len(files)
         if seen > limits.WALK_FILES or (depth >= limits.WALK_DEPTH and folders):
             what = f"more than {limits.WALK_FILES} files" if seen > limits.WALK_FILES else f"folders deeper than {limits.WALK_DEPTH}"
-            yield SourceError(f"{printable(top)} has {what}", hint="name the folder that holds the transcripts", details={"path": printable(path)})
+            yield SourceError(
+                f"{printable(top)} has {what}", hint="name the folder that holds the transcripts", details={"path": printable(path)}
+            )
             folders = []
         yield Folder(path, files)
         waiting.extend((folder, depth + 1) for folder in reversed(folders))

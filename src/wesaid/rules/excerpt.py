@@ -87,6 +87,14 @@ def _places(line: str, terms: Sequence[Term]) -> list[_Place]:
     places = [
         _Place(where[at][0], max(where[last][1], where[at][1]), number) for at, last, number in found if at in where and last in where
     ]
+    if not places:  # then the match is in a part of an identifier
+        parts = fold.parts_aligned(line)
+        words = [word for word, _, _ in parts]
+        places = [
+            _Place(parts[at][1], parts[at + len(term.tokens) - 1][2], number)
+            for number, term in enumerate(terms)
+            for at in fold.find(words, term)
+        ]
     return sorted(places, key=lambda place: (place.start, place.end))
 
 

@@ -89,6 +89,7 @@ _SHAPES: Final = {
 _TO_SHAPE: Final = bytes(_SHAPES.get(n, ord(" ")) for n in range(256))  # 256: all bytes; of UTF-8, so what is not ASCII separates
 _HUMPED: Final = re.compile(rb"[Ud](?:(?<=[ld]U)|(?<=[lU]d)|(?<=d)(?=[lU])|(?<=UU)(?=l))")  # on shapes: a new part begins or ends
 _HUMP: Final = re.compile(rb"[A-Z]+s?(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # URLs stays whole
+_ASCII_RUN: Final = re.compile(r"[A-Za-z0-9]+")
 _HUMPS_MAX: Final = 8  # more is a hash or base64, not a name
 _HUMP_LETTERS: Final = 3  # a name has a part of at least this many letters; `v2` and most hex have none
 _LETTERS_RUN: Final = re.compile(r"\w+")
@@ -271,6 +272,18 @@ def term(text: str, *, quoted: bool = False, prefix: bool = False) -> Term | Non
         if closes_run:
             words.pop()
     return Term(text=text, tokens=tuple(words), prefix=prefix, quoted=quoted)
+
+
+def parts_aligned(text: str) -> list[tuple[str, int, int]]:
+    """The tokens of ``parts``, each with its code point offsets in the text; for excerpts, where a match is only in a part."""
+    found: list[tuple[str, int, int]] = []
+    for word in _ASCII_RUN.finditer(text[: limits.INDEXED_CODE_POINTS]):
+        if _parts(word.group()):
+            found += [
+                (hump.group().decode("ascii").lower(), word.start() + hump.start(), word.start() + hump.end())
+                for hump in _HUMP.finditer(word.group().encode("ascii"))
+            ]
+    return found
 
 
 def find(tokens_seq: Sequence[str], wanted: Term) -> list[int]:

@@ -28,7 +28,7 @@ _WORD: Final = re.compile(r"[^\s“”„]+")
 _TYPOGRAPHIC_END: Final = re.compile(f"[{_QUOTES}]")
 _OPENING: Final = "([{"  # before a quote or a word they are punctuation; the quote behind them is still a quote
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s(?=\W*$)", re.IGNORECASE)  # who asks for Anna's plan also asks for "Anna has a plan"
-_WORD_CHARS: Final = 4  # a run without spaces longer than this is several words: Chinese words have 1-4 characters
+_WORD_CHARS: Final = 3  # a run without spaces longer than this may be several words; as one it is tier `phrase` all the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

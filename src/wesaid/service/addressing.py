@@ -78,11 +78,17 @@ def full_key(home: Home, caller: Caller, reference: str) -> str:
     if keys.is_key(text):
         return str(keys.parse(text))
     for agent, scope in scopes(home, policy_of(home, caller), None).items():
-        with home.store(agent).reading() as view:
-            row = view.session_by_id(text, scope)
-        if row is not None:
-            return row.facts.key
+        with suppress(StoreError):  # the session may be another agent's
+            with home.store(agent).reading() as view:
+                row = view.session_by_id(text, scope)
+            if row is not None:
+                return row.facts.key
     raise absent(text)
+
+
+def allows(policy: Policy, key: str) -> bool:
+    """Whether a key is in a caller's view, be there such a session or not: only then may an answer name it."""
+    return not keys.is_incognito(key) and policy.scope(keys.parse(key).agent_id).allows(key)
 
 
 def absent(reference: str) -> NotFoundError:

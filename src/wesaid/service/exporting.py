@@ -26,7 +26,10 @@ FORMATS = ("jsonl", "md")
 
 
 def export(home: Home, caller: Caller, key: str, *, format: str = "jsonl", reveal: bool = False) -> Iterator[str]:  # noqa: A002 - the contract's word
-    """Lines of text, each with its line end. NotFoundError as for history; InputError for another format."""
+    """Lines of text, each with its line end. NotFoundError as for history; InputError for another format.
+
+    JSON lines are the whole transcript for the operator, abandoned branches included, and the visible path for a session.
+    """
     if format not in FORMATS:
         raise InputError(f"format is {format!r}", hint=f"one of {', '.join(FORMATS)}", details={"field": "format"})
     if reveal:
@@ -38,7 +41,7 @@ def export(home: Home, caller: Caller, key: str, *, format: str = "jsonl", revea
     if format == "md":
         yield f"# {safe(home.redactor, row).facts.title or row.facts.key}\n\n"
     for window in windows:
-        for event in _events(store, window.window, visible=format == "md"):
+        for event in _events(store, window.window, visible=format == "md" or not caller.is_operator):
             if format == "jsonl":
                 record = record_of(event)
                 yield msgspec.json.encode(record if reveal else redacted(home.redactor, record)).decode() + "\n"

@@ -9,16 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import msgspec
-
 from wesaid import keys, limits
 from wesaid.engines.contract import View
-from wesaid.rules import bounds, excerpt, rank
+from wesaid.rules import bounds, excerpt, fold, rank
 from wesaid.service import wire
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
 from wesaid.service.preparing import Words, safe, words_of
-from wesaid.values import Caller, Candidate, Filters, Hit, Neighbour, Policy, Query, Scope, SessionRow, StoredEvent, Term
+from wesaid.values import Caller, Candidate, Filters, Hit, Neighbour, Page, Policy, Query, Scope, SessionRow, StoredEvent, Term
 
 
 class Walk(Protocol):
@@ -74,7 +72,7 @@ def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
     for agent, view in walk.views.items():
         for key in view.titles(walk.asked.clauses, walk.scopes[agent], limit=limits.RESULTS_MAX):
             row = view.session(key)
-            if row is None or key in known or key in walk.filters.exclude_keys:
+            if row is None or key in known or key in walk.filters.exclude_keys or _is_excluded(walk, row):
                 continue
             found = _first_said(walk, view, row)
             if found is not None:
@@ -84,17 +82,24 @@ def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
     return made[:room]
 
 
+def _is_excluded(walk: Walk, row: SessionRow) -> bool:
+    """Whether a session's title or label has a word that the query excludes."""
+    words = fold.tokens(f"{row.facts.title or ''} \n {row.facts.label or ''}")
+    return any(fold.find(words, term) for term in walk.asked.excluded)
+
+
 def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -> str | None:
     """One sentence for an answer that is empty or partial: what was not searched, and what would widen it."""
     operator = walk.caller.is_operator
     reasons = (
         (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid stats` says more"),
         (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
+        (not walk.asked.clauses, "the query has filters and no words; give at least one word to look for"),
         (found_any, None),
         (sessions == 0 and operator, "there are no sessions yet; `wesaid import` brings in transcripts"),
         (sessions == 0, "no session is in this caller's scope"),
         (walk.params.session_key is not None, "only one session was searched; leave sessionKey out to search all"),
-        (walk.filters != Filters(), "filters narrow this search; leave some out (role, after, before, tool, project, excludeSessionKeys)"),
+        (walk.filters != Filters(), f"filters narrow this search: {', '.join(_used(walk.filters))}"),
         (walk.params.order != "relevance", "by time only messages with all words are found; order by relevance finds those with some"),
         (bool(walk.asked.excluded), "excluded words narrow this search; leave -word out"),
         (
@@ -106,9 +111,31 @@ def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -
     return next(sentence for holds, sentence in reasons if holds)
 
 
-def as_json(hit: Hit) -> str:
-    """A hit as it will be sent, to know its size."""
-    return msgspec.json.encode(wire.hit_json(hit)).decode()
+def _used(filters: Filters) -> list[str]:
+    """The names of the filters that are set."""
+    names = {"role": filters.role, "after": filters.after, "before": filters.before, "tool": filters.tool, "project": filters.project}
+    return [name for name, value in names.items() if value is not None] + (["excluded sessions"] if filters.exclude_keys else [])
+
+
+def bounded(found: Sequence[Hit], page: Page) -> list[Hit]:
+    """As many whole results as fit into the response's bytes beside the rest of the page; of a first one that alone is too long, a part."""
+    frame = wire.size(wire.page_json(page)) + limits.ENVELOPE_BYTES
+    sizes = [_size(hit) for hit in found]
+    kept = bounds.fit(sizes, frame, limits.RESPONSE_BYTES)
+    if found and not kept:
+        return [_shortened(found[0], limits.RESPONSE_BYTES - frame)]
+    return list(found[:kept])
+
+
+def _size(hit: Hit) -> int:
+    return wire.size(wire.hit_json(hit))
+
+
+def _shortened(hit: Hit, room: int) -> Hit:
+    """A hit whose text is long when it is written as JSON (control characters take six bytes each), cut until it fits."""
+    while (size := _size(hit)) > room and hit.snippet:
+        hit = replace(hit, snippet=bounds.clip(hit.snippet, len(hit.snippet) * room // (size + 1))[0], context=(), marks=())
+    return hit
 
 
 def _hit(walk: Walk, found: _Found, terms: Sequence[Term]) -> Hit:

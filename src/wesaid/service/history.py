@@ -78,9 +78,8 @@ class _Reading:
 def history(home: Home, caller: Caller, params: HistoryParams) -> HistoryPage:
     """A page of a session's history. NotFoundError for a session, a window or an anchor that is not there, or not visible."""
     if params.message_id is None and (params.messages_before is not None or params.messages_after is not None):
-        raise InputError(
-            "messagesBefore and messagesAfter need messageId", hint="give the message to look around", details={"field": "messageId"}
-        )
+        field = "messagesBefore" if params.messages_before is not None else "messagesAfter"
+        raise InputError(f"{field} needs messageId", hint="give the message to look around", details={"field": field})
     row = addressing.visible_session(home, caller, params.session_key)
     with home.store(keys.parse(row.facts.key).agent_id).reading() as view:
         return _tail(view, row, params, home.redactor) if params.message_id is None else _around(view, row, params, home.redactor)
@@ -222,5 +221,3 @@ def _page(reading: _Reading, items: Sequence[_Item], span: tuple[int, int], *, d
         indexing=reading.row.stale,
         anchor=params.message_id,
     )
-
-

@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
-from wesaid import keys, limits
-from wesaid.engines.contract import View
+from wesaid import importers, keys, limits
+from wesaid.engines.contract import View, Writer
 from wesaid.importers.known import Dialect, Source, Told
 from wesaid.rules import searchable
 from wesaid.rules.redact import Redactor
-from wesaid.values import Event, Facts, Flag, Nav, NavKind, SessionRow, StoredEvent
+from wesaid.values import Event, Facts, Flag, Nav, NavKind, Prepared, SessionRow, StoredEvent
 
 Mark = tuple[str, bytes]  # an event's id and a digest of its record
 
@@ -60,7 +60,7 @@ def words_of(view: View, window: int, dialect: Dialect) -> str | None:
     """
     second = None
     for row in view.path(window, start=0, count=limits.TITLE_ROWS):
-        record = dialect.view(msgspec.json.decode(row.body))
+        record = importers.view(dialect.name, msgspec.json.decode(row.body))
         found = searchable.searchable(record)
         if found is None or found.role != "user" or found.flags & Flag.AUTOMATION:
             continue
@@ -68,6 +68,22 @@ def words_of(view: View, window: int, dialect: Dialect) -> str | None:
             return found.text
         second = second or found.text
     return second
+
+
+def after_ours(writer: Writer, key: str, session_id: str | None, prepared: Prepared) -> Prepared:
+    """The next event of a file, hung after what wesaid itself appended to the session since the last import.
+
+    The file knows nothing of that message: by its own ``parent`` the event would abandon it. A local rewind is another thing: the leaf is
+    then an event of the file, and the file's branch goes on.
+    """
+    nav = prepared.event.nav
+    window = writer.windows(key)[-1]
+    if session_id not in {None, window.session_id} or window.leaf in {None, nav.parent} or nav.parent is None or nav.side:
+        return prepared
+    leaf, parent = writer.event(window.window, str(window.leaf)), writer.event(window.window, nav.parent)
+    if leaf is None or parent is None or parent.position is None or importers.NATIVE not in msgspec.json.decode(leaf.body):
+        return prepared
+    return replace(prepared, event=replace(prepared.event, nav=replace(nav, parent=None, has_parent=False)))
 
 
 def mark_of(event: Event) -> Mark:

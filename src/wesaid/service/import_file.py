@@ -17,13 +17,13 @@ from wesaid import keys, limits
 from wesaid.engines.contract import Store, View, Writer
 from wesaid.errors import SourceError
 from wesaid.importers import DIALECTS, reading
-from wesaid.importers.known import MAIN, Dialect, Source, Told
+from wesaid.importers.known import MAIN, Dialect, Source, Told, moment
 from wesaid.rules import searchable
 from wesaid.service.import_account import SourceAccount
-from wesaid.service.import_facts import Mark, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
+from wesaid.service.import_facts import Mark, after_ours, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
-from wesaid.values import Event, Facts, NavKind, Prepared, SourceState
+from wesaid.values import Event, Facts, NavKind, Prepared, SourceState, WindowSpec
 
 MARKER: Final = "<!-- wesaid: do not index -->"
 _NEEDLE: Final = b"wesaid: do not index"  # the part of it that no JSON writer escapes
@@ -105,7 +105,11 @@ class FileImport:
 
     def _is_unchanged(self, state: SourceState, now: reading.Identity) -> bool:
         """Whether nothing of the file is new; then the account is what the last import said."""
-        if state.missing or not state.state.get("complete") or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest):
+        if (
+            state.missing
+            or not state.state.get("complete")
+            or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest)
+        ):
             return False
         figures = state.state["figures"]
         if self.again in state.state["slots"].values() and self.again not in state.keys:
@@ -113,8 +117,9 @@ class FileImport:
         deleted, live = 0, set(state.keys)
         with self._view() as view:
             for key, count in figures["keys"].items():
-                if view is None or view.session(key) is None:
-                    if view is None or view.tombstone(key) is None or key == self.again:
+                is_deleted = view is not None and view.tombstone(key) is not None
+                if view is None or view.session(key) is None or is_deleted:
+                    if not is_deleted or key == self.again:
                         return False
                     deleted += count
                     live.discard(key)
@@ -135,6 +140,8 @@ class FileImport:
     def _resume_at(self, now: reading.Identity) -> int:
         """The offset to go on from: 0 when the file, or what is stored of it, is not what it was."""
         state = self._state
+        if self.again is not None and state is not None and self.again in state.state["slots"].values():
+            return 0
         if state is None or now.head_digest != state.head_digest or now.size < state.offset or not state.keys:
             return 0
         if now.size == state.size and now.mtime_ns != state.mtime_ns and state.state["complete"]:
@@ -160,7 +167,7 @@ class FileImport:
         kept = self._state.state if self._state and offset else {}
         if self._state and offset:
             self._carry(kept["figures"])
-        reader = self._dialect.reader(self.source, kept.get("reader"), identity.mtime_ns // limits.MILLISECOND_NS)
+        reader = self._dialect.reader(self.source, kept.get("reader"), self._fallback(identity))
         if offset and self._state:
             for slot, told in reader.told.items():
                 self._go_on(slot, told, kept)
@@ -180,6 +187,11 @@ class FileImport:
         if refused:
             self._forget_refused()
         self._write(identity, offset, reader.state(), complete=True)
+
+    def _fallback(self, identity: reading.Identity) -> int:
+        """A time for records before the first that has one: the first that is told, else the file's, which says when it was copied."""
+        told = (moment(record.get("timestamp")) for record in reading.head(self.source.path))
+        return next((time for time in told if time is not None), identity.mtime_ns // limits.MILLISECOND_NS)
 
     def _go_on(self, slot: str, told: Told, kept: Mapping[str, Any]) -> None:
         """A conversation that an earlier import of this file began."""
@@ -201,13 +213,12 @@ class FileImport:
             marked = f"{told.key}:{keys.short_digest(self.source.name)}"
             for key in dict.fromkeys((told.key, str(keys.fit(keys.SessionKey(*keys.parse(marked)))))):
                 target.key = key
-                row = view.session(key)
-                if row is None:
-                    tombstone = view.tombstone(key) or (view.tombstone_by_id(told.session_id) if key == told.key else None)
-                    if tombstone and self.again in (key, tombstone.key):
-                        target.lifts = tombstone.key
-                    elif tombstone:
-                        target.refused = "deleted"
+                tombstone = view.tombstone(key) or (view.tombstone_by_id(told.session_id) if key == told.key else None)
+                if tombstone and self.again in (key, tombstone.key):
+                    target.lifts = tombstone.key
+                elif tombstone:
+                    target.refused = "deleted"
+                if view.session(key) is None or target.refused:
                     break
                 self._load(target, view)
                 target.known_as = "unchanged" if key in own else "copy"
@@ -215,7 +226,7 @@ class FileImport:
                     if key in own and not self._overlaps(target):
                         target.batch.append(prepare(self.home.redactor, self._dialect.name, reset_event(self.source.name, self.home.now())))
                     break
-                if key in own or self._overlaps(target):
+                if key in own or target.lifts or self._overlaps(target):
                     break
                 target.known = None  # another conversation that happens to have this id
         self._renamed[told.key] = target.key
@@ -310,9 +321,12 @@ class FileImport:
         """Write a conversation's waiting events; which of them were there already."""
         if target.lifts:
             writer.lift(target.lifts)
+        window = self.source.window if target.slot == MAIN else None
         if writer.session(target.key) is None:
             writer.create(self._facts(writer, target))
-        window = self.source.window if target.slot == MAIN else None
+        elif target.lifts and window is None:  # somebody went on under the key: what comes back is an earlier window of it
+            window = WindowSpec(session_id=target.told.session_id, ordinal=-1, reason="recovery")
+        target.batch[0] = after_ours(writer, target.key, window.session_id if window else None, target.batch[0])
         placed = writer.append(target.key, target.batch, window=window)
         target.stored = True
         target.last = target.batch[-1].event.nav.id or target.last

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from wesaid import keys
+from wesaid.errors import NotFoundError
 from wesaid.importers import openclaw
 from wesaid.importers.known import LeftOut, Source
 from wesaid.importers.reading import printable
@@ -55,6 +56,8 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
     """
     run = _Run(home, dry_run=dry_run, again=str(keys.parse(again)) if again else None)
     wanted = Wanted(tool=tool, agent=agent, ignore=home.settings.import_ignore)
+    if run.again is not None:
+        _check_deleted(home, run.again)
     asked = list(paths)
     met = discover(asked or known_places(), wanted)
     accounts = []
@@ -79,6 +82,16 @@ def _reporter(progress: Progress | None, done: int, total: int, path: str) -> Ca
             progress(done, total, path)
 
     return report
+
+
+def _check_deleted(home: Home, key: str) -> None:
+    """NotFoundError unless a session of this key was deleted: a misspelt one must not pass in silence."""
+    store = home.engine.store(keys.parse(key).agent_id)
+    if store is not None:
+        with store.reading() as view:
+            if view.tombstone(key) is not None:
+                return
+    raise NotFoundError(f"no deleted session {key!r}", hint="--again brings back what `wesaid delete` removed", details={"field": "again"})
 
 
 @dataclass(slots=True)
@@ -117,7 +130,7 @@ class _Run:
             return account
         with store.reading() as view:
             state = view.source(source.name)
-            if view.session(source.key) is None and (view.tombstone(source.key) or view.tombstone_by_id(source.session_id)):
+            if view.tombstone(source.key) or view.tombstone_by_id(source.session_id):
                 return SourceAccount(path=source.name, tool=source.tool, agent_id=source.agent, skipped={"deleted": 1})
         told = openclaw.from_row(source)
         with store.writing() as writer:
@@ -156,7 +169,9 @@ class _Run:
             if store is None:
                 continue
             with store.reading() as view:
-                below = [state for state in view.sources() if not state.missing and any(PurePath(state.path).is_relative_to(top) for top in tops)]
+                below = [
+                    state for state in view.sources() if not state.missing and any(PurePath(state.path).is_relative_to(top) for top in tops)
+                ]
             gone = [state for state in below if not os.path.lexists(state.path) and "\\x" not in state.path]
             if gone:
                 with store.writing() as writer:

@@ -1,78 +1,98 @@
-"""``sessions_list``: sessions that a caller may see, latest first, filtered and paged. All text in a row is redacted when it is stored or read."""
+"""``sessions_list``: sessions that a caller may see, latest first, filtered and paged. All text in a row is redacted when it is stored or read.
+
+Rows are read as they are needed, a slice an agent: without filters a page costs what it shows, with them what has to be passed over, and memory
+is bounded either way. The answer's bytes are kept by leaving whole rows out, which the page says.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import heapq
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import islice
 
 import msgspec
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
+from wesaid.errors import StoreError
 from wesaid.rules import bounds, searchable
 from wesaid.rules.redact import Redactor
-from wesaid.service import addressing
+from wesaid.service import addressing, showing, wire
+from wesaid.service.listed import ListedSession, SessionsPage
 from wesaid.service.methods import ListParams
 from wesaid.service.opening import Home
 from wesaid.service.preparing import safe, words_of
-from wesaid.values import Caller, SessionRow
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedSession:
-    """A row (contract.md §2). ``source_path`` is for the operator only."""
-
-    key: str
-    session_id: str
-    agent_id: str
-    kind: str
-    title: str | None
-    label: str | None
-    tool: str | None
-    project: str | None
-    message_count: int
-    created_at: int
-    updated_at: int
-    archived: bool
-    spawned_by: str | None
-    stale: bool
-    source_path: str | None = None
-    source_missing: bool = False
-    derived_title: str | None = None
-    last_message: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionsPage:
-    """A page of sessions; ``count`` is how many it holds."""
-
-    rows: tuple[ListedSession, ...]
-    count: int
-    has_more: bool
-    next_offset: int | None = None
+from wesaid.values import Caller, Message, Policy, Scope, SessionRow
 
 
 def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
     """Sessions in the caller's scope that pass the filters. NotFoundError for an agent that is not there or not visible."""
     params = _asked(home, params)
     policy = addressing.policy_of(home, caller)
-    agents = None if params.agent_id is None else (params.agent_id,)
-    matching: list[tuple[str, SessionRow]] = []
-    scopes = addressing.scopes(home, policy, agents)
-    for agent, scope in scopes.items():
-        with home.store(agent).reading() as view:
-            known = (safe(home.redactor, row) for row in view.sessions(scope))
-            matching += [(agent, row) for row in known if _passes(home, row, params)]
-    matching.sort(key=lambda pair: (-pair[1].facts.updated_at, pair[1].facts.key))
-    chosen = matching[params.offset : params.offset + params.limit]
-    rows: list[ListedSession] = []
-    for agent, row in chosen:
-        if params.include_derived_titles or params.include_last_message:
-            with home.store(agent).reading() as view:
-                rows.append(_row(view, home.redactor, caller, row, params))
-        else:
-            rows.append(_row(None, home.redactor, caller, row, params))
-    more = params.offset + len(chosen) < len(matching)
-    return SessionsPage(rows=tuple(rows), count=len(rows), has_more=more, next_offset=params.offset + len(chosen) if more else None)
+    scopes = addressing.scopes(home, policy, None if params.agent_id is None else (params.agent_id,))
+    failed: list[str] = []
+    with ExitStack() as open_views:
+        views: dict[str, View] = {}
+        for agent in scopes:
+            try:
+                views[agent] = open_views.enter_context(home.store(agent).reading())
+            except StoreError:
+                if len(scopes) == 1:
+                    raise
+                failed.append(agent)
+        begin = params.offset if len(views) == 1 and _takes_all(params) else 0  # passed over by the engine, without reading a row
+        streams = [_stream(home.redactor, agent, view, scopes[agent], begin) for agent, view in views.items()]
+        passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
+        chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
+        more = len(chosen) > params.limit
+        rows = [_row(home, views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
+    return _bounded(params, rows, more=more, failed=tuple(failed))
+
+
+def _takes_all(params: ListParams) -> bool:
+    """Whether no filter is set."""
+    filters = (params.kinds, params.label, params.search, params.active_minutes, params.tool, params.project)
+    return params.archived == "all" and not any(filters)
+
+
+def _stream(redactor: Redactor, agent: str, view: View, scope: Scope, offset: int) -> Iterator[tuple[str, SessionRow]]:
+    """One agent's sessions in scope, latest first, a slice at a time, ``offset`` of them passed over."""
+    while rows := view.sessions(scope, offset=offset, limit=limits.LIST_SLICE_ROWS):
+        yield from ((agent, safe(redactor, row)) for row in rows)
+        offset += len(rows)
+        if len(rows) < limits.LIST_SLICE_ROWS:
+            return
+
+
+def _latest(pair: tuple[str, SessionRow]) -> tuple[int, str]:
+    return -pair[1].facts.updated_at, pair[1].facts.key
+
+
+def _bounded(params: ListParams, rows: Sequence[ListedSession], *, more: bool, failed: tuple[str, ...]) -> SessionsPage:
+    """As many whole rows as fit into the answer's bytes; a first one that alone is too long loses its oldest messages."""
+    room = limits.LIST_BYTES - limits.ENVELOPE_BYTES - limits.LIST_FLAGS_BYTES
+    sizes = [wire.size(wire.session_json(row)) for row in rows]
+    kept = bounds.fit(sizes, 0, room)
+    shown = list(rows[:kept])
+    if rows and not kept:
+        shown = [_shortened(rows[0], room)]
+    more = more or len(shown) < len(rows)
+    return SessionsPage(
+        rows=tuple(shown),
+        count=len(shown),
+        has_more=more,
+        next_offset=params.offset + len(shown) if more else None,
+        truncated="byte-limit" if kept < len(rows) else None,
+        failed_agents=failed,
+    )
+
+
+def _shortened(row: ListedSession, room: int) -> ListedSession:
+    while row.messages and wire.size(wire.session_json(row)) > room:
+        row = replace(row, messages=row.messages[1:])
+    return row
 
 
 def _asked(home: Home, params: ListParams) -> ListParams:
@@ -101,7 +121,9 @@ def _inside(project: str | None, folder: str) -> bool:
     return project is not None and (project == (root or "/") or project.startswith(root + "/"))
 
 
-def _row(view: View | None, redactor: Redactor, caller: Caller, row: SessionRow, params: ListParams) -> ListedSession:
+def _row(  # noqa: PLR0913, PLR0917 - who reads what, and how
+    home: Home, view: View, caller: Caller, policy: Policy, row: SessionRow, params: ListParams
+) -> ListedSession:
     facts = row.facts
     operator = caller.is_operator
     return ListedSession(
@@ -117,16 +139,28 @@ def _row(view: View | None, redactor: Redactor, caller: Caller, row: SessionRow,
         created_at=facts.created_at,
         updated_at=facts.updated_at,
         archived=facts.archived_at is not None,
-        spawned_by=facts.spawned_by,
+        spawned_by=facts.spawned_by if facts.spawned_by and addressing.allows(policy, facts.spawned_by) else None,
         stale=row.stale,
         source_path=row.source_path if operator else None,
         source_missing=row.source_missing and operator,
-        derived_title=_said(view, redactor, row, first=True) if view is not None and params.include_derived_titles else None,
-        last_message=_said(view, redactor, row, first=False) if view is not None and params.include_last_message else None,
+        derived_title=_said(home.redactor, view, row, first=True) if params.include_derived_titles else None,
+        last_message=_said(home.redactor, view, row, first=False) if params.include_last_message else None,
+        messages=_newest(home.redactor, view, row, params.message_limit) if params.message_limit else (),
     )
 
 
-def _said(view: View, redactor: Redactor, row: SessionRow, *, first: bool) -> str | None:
+def _newest(redactor: Redactor, view: View, row: SessionRow, count: int) -> tuple[Message, ...]:
+    """The last messages of a session's current window, as history shows them."""
+    window = next((window for window in reversed(view.windows(row.facts.key)) if window.findable), None)
+    start = view.shown_at(window.window, max(view.shown(window.window) - count, 0)) if window is not None else None
+    if window is None or start is None:
+        return ()
+    events = view.path(window.window, start=start, count=count, shown=True)
+    found = (showing.shown(row, event, showing.View(redactor=redactor)) for event in events)
+    return tuple(one.message for one in found if one is not None)
+
+
+def _said(redactor: Redactor, view: View, row: SessionRow, *, first: bool) -> str | None:
     """The first human line or the last message of a session, redacted, then cut."""
     windows = [window for window in view.windows(row.facts.key) if window.findable]
     for window in windows if first else reversed(windows):

@@ -72,6 +72,7 @@ class ListParams(msgspec.Struct, kw_only=True, frozen=True, rename="camel", forb
     project: str | None = None
     include_derived_titles: bool = False
     include_last_message: bool = False
+    message_limit: Annotated[int, Meta(ge=0, le=limits.LIST_MESSAGES_MAX)] = 0
 
 
 def convert(kind: type[Params], given: Mapping[str, Any]) -> Params:

@@ -22,7 +22,7 @@ from wesaid.service import addressing, finishing, reconciling
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
 from wesaid.service.preparing import digest, words_of
-from wesaid.values import Caller, Candidate, Diagnostics, Filters, Hit, Match, Page, Policy, Query, Role, Scope, Term, Tier, TierName
+from wesaid.values import Caller, Candidate, Diagnostics, Filters, Match, Page, Policy, Query, Role, Scope, Term, Tier, TierName
 
 _TIERS: tuple[TierName, ...] = ("phrase", "all", "forms", "some", "typo", "none")
 _STRICT = ("phrase", "all")
@@ -88,23 +88,29 @@ def _answer(walk: Walk, stale: int, failed: tuple[str, ...]) -> Page:
     places, found = _run(walk, tiers)
     hits = finishing.hits(walk, places[: walk.params.limit], _terms(tiers, walk))
     more = len(places) > walk.params.limit or not walk.complete
-    if len(hits) < walk.params.limit and walk.filters == Filters(exclude_keys=walk.filters.exclude_keys) and walk.asked.clauses:
+    by_words_alone = walk.params.order == "relevance" and walk.filters == Filters(exclude_keys=walk.filters.exclude_keys)
+    if by_words_alone and walk.asked.clauses and len(hits) < walk.params.limit:
         hits += finishing.title_hits(walk, {candidate.key for _, candidate in found}, walk.params.limit - len(hits))
-    kept = _bounded(hits)
     sessions = sum(view.count_sessions(walk.scopes[agent]) for agent, view in walk.views.items())
-    tier: TierName = next((name for name in _TIERS if any(hit.match == name for hit in kept)), "none")
     diagnostics = Diagnostics(
         scope=walk.policy.name,
         sandboxed=walk.policy.sandboxed,
         sessions_searched=sessions,
         stale_sessions=stale,
-        ignored=(*plan.ignored(walk.asked), *walk.asked.dropped),
-        hint=finishing.hint(walk, sessions, found_any=bool(kept), failed=failed),
+        ignored=_ignored(walk.asked),
+        hint=finishing.hint(walk, sessions, found_any=bool(hits), failed=failed),
         failed_agents=failed,
     )
-    return Page(
-        hits=tuple(kept), tier=tier, diagnostics=diagnostics, indexing=stale > 0, truncated=bool(kept) and (more or len(kept) < len(hits))
-    )
+    page = Page(hits=(), tier="none", diagnostics=diagnostics, indexing=stale > 0, truncated=True)
+    kept = finishing.bounded(hits, page)
+    tier: TierName = next((name for name in _TIERS if any(hit.match == name for hit in kept)), "none")
+    return replace(page, hits=tuple(kept), tier=tier, truncated=bool(kept) and (more or len(kept) < len(hits)))
+
+
+def _ignored(asked: Query) -> tuple[str, ...]:
+    """Words that were typed and not asked for, as many as a response may name."""
+    words = (*plan.ignored(asked), *asked.dropped)
+    return tuple(bounds.clip(word, limits.TOKEN_CODE_POINTS)[0] for word in words[: limits.IGNORED_WORDS])
 
 
 def _run(walk: Walk, tiers: Sequence[Tier]) -> tuple[list[rank.Place], list[tuple[Tier, Candidate]]]:
@@ -231,12 +237,6 @@ def _terms(tiers: Sequence[Tier], walk: Walk) -> tuple[Term, ...]:
     return (*([walk.asked.whole] if walk.asked.whole else []), *scored)
 
 
-def _bounded(hits: Sequence[Hit]) -> list[Hit]:
-    """As many whole results as fit into the response's bytes."""
-    sizes = [bounds.utf8(finishing.as_json(hit)) for hit in hits]
-    return list(hits[: bounds.fit(sizes, limits.RESPONSE_OVERHEAD_BYTES, limits.RESPONSE_BYTES)])
-
-
 # ── what was asked besides words ─────────────────────────────────────────────────────────────────────────────────
 def _filters(home: Home, caller: Caller, params: SearchParams, asked: Query) -> Filters:
     """Parameters, then the query's own fields; the parameter wins. Times are resolved here, where it is known what time it is."""
@@ -249,8 +249,8 @@ def _filters(home: Home, caller: Caller, params: SearchParams, asked: Query) -> 
         role = "user" if fields["role"] == "user" else "assistant"
     return Filters(
         role=role,
-        after=when.moment(after, now=home.now(), zone=zone) if after else None,
-        before=when.moment(before, now=home.now(), zone=zone) if before else None,
+        after=_moment("after", after, home.now(), zone),
+        before=_moment("before", before, home.now(), zone),
         tool=params.tool or fields.get("tool"),
         project=home.redactor.redact(project) if project else None,
         exclude_keys=frozenset(addressing.full_key(home, caller, key) for key in params.exclude_session_keys),
@@ -268,6 +268,16 @@ def _scopes(home: Home, caller: Caller, params: SearchParams, asked: Query, poli
     if agents is not None and agent not in addressing.scopes(home, policy, agents):
         raise addressing.absent(reference)
     return {agent: Scope(keys=frozenset((row.facts.key,)))}
+
+
+def _moment(field_name: str, text: str | None, now: int, zone: tzinfo) -> int | None:
+    """A time that was given in words; the error names the field that it was given for."""
+    if not text:
+        return None
+    try:
+        return when.moment(text, now=now, zone=zone)
+    except InputError as error:
+        raise InputError(f"{field_name}: {error.message}", hint=error.hint, details={**error.details, "field": field_name}) from None
 
 
 def _zone(name: str) -> tzinfo:

@@ -144,7 +144,12 @@ class _Made:
         if kind in _RESULTS:
             content = [{"type": "text", "text": self.text(_text_of(block.get("content")))}]
             call = self.text(str(block.get("toolCallId", block.get("tool_use_id", ""))))
-            return {"type": "toolResult", "toolCallId": call, "isError": block.get("isError", block.get("is_error")) is True, "content": content}
+            return {
+                "type": "toolResult",
+                "toolCallId": call,
+                "isError": block.get("isError", block.get("is_error")) is True,
+                "content": content,
+            }
         return None
 
 

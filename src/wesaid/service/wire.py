@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from wesaid import limits
 from wesaid.errors import NotFoundError
-from wesaid.service.listing import ListedSession, SessionsPage
+from wesaid.service.listed import ListedSession, SessionsPage
 from wesaid.values import HistoryPage, Hit, Message, Page, Tombstone
-
 
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")  # as cli.output escapes
 
@@ -129,6 +128,11 @@ def sessions_json(page: SessionsPage) -> dict[str, Any]:
     made: dict[str, Any] = {"sessions": [session_json(row) for row in page.rows], "count": page.count, "hasMore": page.has_more}
     if page.next_offset is not None:
         made["nextOffset"] = page.next_offset
+    if page.truncated:
+        made["truncated"] = True
+        made["truncationReason"] = page.truncated
+    if page.failed_agents:
+        made["failedAgents"] = list(page.failed_agents)
     return made
 
 
@@ -153,6 +157,7 @@ def session_json(row: ListedSession) -> dict[str, Any]:
         "spawnedBy": row.spawned_by,
         "derivedTitle": row.derived_title,
         "lastMessagePreview": row.last_message,
+        "messages": [message_json(message) for message in row.messages],
         "source": {"path": row.source_path, "missing": row.source_missing} if row.source_path else None,
     }
     return made | {name: value for name, value in optional.items() if value}

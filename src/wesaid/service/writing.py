@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from wesaid import keys, limits
+from wesaid import importers, keys, limits
 from wesaid.engines.contract import Writer
 from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import searchable
 from wesaid.rules.redact import apply
-from wesaid.service import addressing
+from wesaid.service import addressing, titling
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again, prepare
 from wesaid.values import Caller, Event, Facts, Placed, Prepared, SessionRow, Tombstone
@@ -44,6 +44,8 @@ def create(home: Home, caller: Caller, key: str, *, spawned_by: str | None = Non
     parent = str(keys.parse(spawned_by)) if spawned_by is not None else None
     addressing.check_may_write(home, caller, full, spawned_by=parent)
     with home.new_store(keys.parse(full).agent_id).writing() as writer:
+        if writer.session(full) is not None:
+            addressing.check_may_write(home, caller, full)  # that it exists is for those to know who may write to it
         return writer.create(_facts(home, full, parent, label))
 
 
@@ -57,7 +59,7 @@ def append(  # noqa: PLR0913 - who, where, what; the rest only when the session 
     full = _writable(key)
     if len(messages) > limits.APPEND_MANY_MAX:
         raise InputError(f"{len(messages)} messages in one append", hint=f"at most {limits.APPEND_MANY_MAX}", details={"field": "messages"})
-    prepared = [_message(home, message) for message in messages]
+    prepared = [_message(home, message, subagent=keys.kind(full) == "subagent") for message in messages]
     parent = str(keys.parse(spawned_by)) if spawned_by is not None else None
     store = home.engine.store(keys.parse(full).agent_id)
     if store is None:
@@ -96,11 +98,18 @@ def switch(home: Home, caller: Caller, key: str, to: str) -> SessionRow:
     return _move(home, caller, key, to, visible=False)
 
 
+def leaf_of(home: Home, caller: Caller, key: str) -> str | None:
+    """The id of the event at the end of a session's visible path: what a rewind has to name to be undone."""
+    row = addressing.visible_session(home, caller, key)
+    with home.store(keys.parse(row.facts.key).agent_id).reading() as view:
+        return view.windows(row.facts.key)[-1].leaf
+
+
 def reset(home: Home, caller: Caller, key: str, *, reason: str = "reset") -> SessionRow:
     """Begin afresh in the same session: a reset event. What was said before stays findable and can be opened."""
     row = addressing.visible_session(home, caller, key)
     addressing.check_may_write(home, caller, row.facts.key)
-    record = {"type": "reset", "id": home.new_id(), "timestamp": iso(home.now()), "reason": reason}
+    record = _ours({"type": "reset", "id": home.new_id(), "timestamp": iso(home.now()), "reason": reason})
     with home.store(keys.parse(row.facts.key).agent_id).writing() as writer:
         writer.append(row.facts.key, [_native(home, record)])
         return writer.session(row.facts.key) or row
@@ -118,7 +127,8 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
         if found is None or found.position is None:
             raise _no_message(at)
         events = view.path(found.window, start=0, count=found.position + 1)
-    copies = [again(home.redactor, row.facts.dialect, event) for event in events]
+        given = titling.derived(home.redactor, view, row, found.window)
+    copies = [again(home.redactor, row.facts.dialect, event, subagent=keys.kind(full) == "subagent") for event in events]
     facts = replace(
         row.facts,
         key=full,
@@ -136,7 +146,7 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
         writer.append(
             full, [replace(copy, event=replace(copy.event, nav=replace(copy.event.nav, has_parent=False, parent=None))) for copy in copies]
         )
-        return writer.session(full) or row
+        return titling.renew(home.redactor, writer, writer.session(full) or row, given)
 
 
 def patch(home: Home, caller: Caller, key: str, *, label: str | None = None, archived: bool | None = None) -> SessionRow:
@@ -167,7 +177,8 @@ def delete(home: Home, caller: Caller, key: str) -> Tombstone:
 
 def iso(timestamp: int) -> str:
     """Unix milliseconds as OpenClaw writes them: ``2026-03-01T10:00:00.000Z``."""
-    return datetime.fromtimestamp(timestamp / limits.SECONDS_MS, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, milliseconds = divmod(timestamp, limits.SECONDS_MS)  # whole numbers: a float has no room for the year 9999
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{milliseconds:03}Z"
 
 
 def clean(text: str) -> str:
@@ -178,7 +189,12 @@ def clean(text: str) -> str:
 
 
 # ── one message ──────────────────────────────────────────────────────────────────────────────────────────────────
-def _message(home: Home, message: Mapping[str, Any]) -> Prepared:
+def _ours(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of our own, told from those of the session's tool by its mark."""
+    return {**record, importers.NATIVE: {"version": 1}}
+
+
+def _message(home: Home, message: Mapping[str, Any], *, subagent: bool) -> Prepared:
     unknown = set(message) - {"role", "text", "timestamp", "idempotencyKey"}
     if unknown:
         raise InputError(
@@ -203,13 +219,9 @@ def _message(home: Home, message: Mapping[str, Any]) -> Prepared:
         if repeat is None
         else _IDEMPOTENT + hashlib.sha256(str(repeat).encode("utf-8", "replace")).hexdigest()[: limits.ID_HEX_CHARS]
     )
-    record = {
-        "type": "message",
-        "id": name,
-        "timestamp": iso(when),
-        "message": {"role": role, "content": [{"type": "text", "text": clean(text)}], "timestamp": when},
-    }
-    return prepare(home.redactor, _DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record))
+    said = {"role": role, "content": [{"type": "text", "text": clean(text)}], "timestamp": when}
+    record = _ours({"type": "message", "id": name, "timestamp": iso(when), "message": said})
+    return prepare(home.redactor, _DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record), subagent=subagent)
 
 
 def _once(writer: Writer, row: SessionRow, prepared: Prepared) -> Placed:
@@ -246,18 +258,19 @@ def _move(home: Home, caller: Caller, key: str, to: str, *, visible: bool) -> Se
     row = addressing.visible_session(home, caller, key)
     full = row.facts.key
     addressing.check_may_write(home, caller, full)
-    control = {"type": "leaf", "id": home.new_id(), "timestamp": iso(home.now()), "targetId": to, "appendParentId": to}
+    control = _ours({"type": "leaf", "id": home.new_id(), "timestamp": iso(home.now()), "targetId": to, "appendParentId": to})
     with home.store(keys.parse(full).agent_id).writing() as writer:
         window = writer.windows(full)[-1]
         target = writer.event(window.window, to)
         if target is None or (visible and target.position is None):
             raise _no_message(to)
+        before = titling.derived(home.redactor, writer, row, window.window)
         writer.append(full, [_native(home, control)])
         if writer.windows(full)[-1].leaf != to:
             raise ConflictError(
                 f"session {full} cannot go back to {to!r}", hint="nothing leads back across a reset", details={"field": "messageId"}
             )
-        return writer.session(full) or row
+        return titling.renew(home.redactor, writer, row, before)
 
 
 def _facts(home: Home, key: str, spawned_by: str | None, label: str | None) -> Facts:

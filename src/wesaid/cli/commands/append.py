@@ -6,10 +6,9 @@ import sys
 from typing import Any
 
 from wesaid import limits
-from wesaid.cli.command import FOUND, Run, given
+from wesaid.cli.command import FOUND, Run, caller_of, given
 from wesaid.cli.facts import facts_lines
 from wesaid.service import opening, writing
-from wesaid.values import OPERATOR
 
 
 def execute(run: Run, session_key: str, text: str, **options: Any) -> int:
@@ -17,7 +16,7 @@ def execute(run: Run, session_key: str, text: str, **options: Any) -> int:
     said = _stdin() if text == "-" else text
     message = given(role=options["role"], text=said, idempotencyKey=options["idempotency_key"])
     with opening.open_home(run.home) as home:
-        (done,) = writing.append(home, OPERATOR, session_key, [message], spawned_by=options["spawned_by"])
+        (done,) = writing.append(home, caller_of(options["as_key"]), session_key, [message], spawned_by=options["spawned_by"])
     facts = {"sessionKey": done.session_key, "sessionId": done.session_id, "messageId": done.message_id, "timestamp": done.timestamp}
     if run.out.as_json:
         run.out.object(facts)

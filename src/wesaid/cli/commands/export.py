@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
-from wesaid.cli.command import FOUND, Run, warn_revealed
+from wesaid.cli.command import FOUND, Run, caller_of, warn_revealed
 from wesaid.cli.output import SCHEMA_VERSION, Out, dumps, safe
 from wesaid.service import exporting, opening
-from wesaid.values import OPERATOR
 
 
-def execute(run: Run, session_key: str, form: str, *, reveal: bool) -> int:
+def execute(run: Run, session_key: str, form: str, **options: Any) -> int:
     """`wesaid export`; its exit code."""
+    reveal = options["reveal"]
+    caller = caller_of(options["as_key"], sandboxed=options["sandboxed"], reveal=reveal)
     warn_revealed(reveal)
     with opening.open_home(run.home) as home:
-        chunks = iter(exporting.export(home, OPERATOR, session_key, format=form, reveal=reveal))
+        chunks = iter(exporting.export(home, caller, session_key, format=form, reveal=reveal))
         first = list(itertools.islice(chunks, 1))  # what is wrong with the session is said before a byte is written
         _write(run.out, session_key, form, itertools.chain(first, chunks))
     return FOUND

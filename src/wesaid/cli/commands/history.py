@@ -6,11 +6,10 @@ import sys
 from typing import Any
 
 from wesaid import limits
-from wesaid.cli.command import FOUND, NOTHING, Run, given, warn_revealed
+from wesaid.cli.command import FOUND, NOTHING, Run, caller_of, given, warn_revealed
 from wesaid.cli.render_history import history_lines
 from wesaid.errors import UsageError
 from wesaid.service import history, methods, opening, reconciling, wire
-from wesaid.values import OPERATOR
 
 
 def execute(run: Run, session_key: str, **options: Any) -> int:
@@ -19,6 +18,7 @@ def execute(run: Run, session_key: str, **options: Any) -> int:
         raise UsageError(
             "--before and --after need --around", hint="--around MESSAGE_ID says around what; --limit and --offset page without it"
         )
+    caller = caller_of(options["as_key"], sandboxed=options["sandboxed"], reveal=options["reveal"])
     warn_revealed(options["reveal"])
     wanted = given(
         sessionKey=session_key,
@@ -31,7 +31,7 @@ def execute(run: Run, session_key: str, **options: Any) -> int:
         reveal=options["reveal"],
     )
     with opening.open_home(run.home) as home:
-        page = history.history(home, OPERATOR, methods.convert(methods.HistoryParams, wanted))
+        page = history.history(home, caller, methods.convert(methods.HistoryParams, wanted))
         if run.out.as_json:
             run.out.object(wire.history_json(page))
         elif page.messages:

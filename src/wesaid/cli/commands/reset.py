@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from wesaid.cli.command import FOUND, Run
+from wesaid.cli.command import FOUND, Run, caller_of
 from wesaid.cli.facts import facts_lines
 from wesaid.service import opening, writing
-from wesaid.values import OPERATOR
 
 
-def execute(run: Run, session_key: str) -> int:
+def execute(run: Run, session_key: str, *, as_key: str | None) -> int:
     """`wesaid reset`; its exit code."""
     with opening.open_home(run.home) as home:
-        row = writing.reset(home, OPERATOR, session_key)
+        row = writing.reset(home, caller_of(as_key), session_key)
     facts = {"sessionKey": row.facts.key, "sessionId": row.facts.session_id}
     if run.out.as_json:
         run.out.object(facts)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
+
+import click
 
 from wesaid import limits
-from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
-from wesaid.cli.render_search import nothing_lines, page_lines
+from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, caller_of, given, warn_revealed
+from wesaid.cli.render_search import Asked, nothing_lines, page_lines, quoted
 from wesaid.service import methods, opening, reconciling, searching, wire
-from wesaid.values import OPERATOR, Page
+from wesaid.values import Page
+
+# What a command that is offered to be typed takes over from the one that was; and what every command of the same caller on the same store takes.
+_NARROWING: Final = ("agents", "role", "after", "before", "tool", "project", "order", "context", "detail", "explain")
+_PLACE: Final = ("home", "as_key", "sandboxed")
 
 
 def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) -> int:
     """`wesaid search`; its exit code."""
     text = " ".join(query)
+    caller = caller_of(options["as_key"], sandboxed=options["sandboxed"], reveal=options["reveal"])
     warn_revealed(options["reveal"])
     filters = {name: options[name] for name in ("session", "role", "after", "before", "tool", "project") if options[name] is not None}
     wanted = given(
@@ -26,11 +33,12 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
     )
     params = methods.convert(methods.SearchParams, wanted)
     with opening.open_home(run.home) as home:
-        page = searching.search(home, OPERATOR, params)
+        page = searching.search(home, caller, params)
         if run.out.as_json:
             run.out.object(_with_parts(wire.page_json(page), page) if explain else wire.page_json(page))
         elif page.hits:
-            run.out.lines(page_lines(page, now=home.now(), explain=explain), prose=True)
+            asked = Asked(text, params.limit, narrowing=_typed(_NARROWING), place=_typed(_PLACE))
+            run.out.lines(page_lines(page, asked, now=home.now(), explain=explain), prose=True)
         else:
             for line in nothing_lines(text, page, {"agent": options["agents"], **filters} if options["agents"] else filters):
                 run.out.note(line)
@@ -41,6 +49,18 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
     if page.diagnostics.failed_agents:
         return FAILED
     return FOUND if page.hits else NOTHING
+
+
+def _typed(names: tuple[str, ...]) -> str:
+    """The options of these names that were given, each as `` --role user``, ready to be typed again."""
+    context = click.get_current_context()
+    words: list[str] = []
+    for param in context.command.get_params(context):
+        value = context.params.get(param.name or "")
+        if param.name in names and value not in (None, False, ()):
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [param.opts[0]] if each is True else [param.opts[0], quoted(str(each))]
+    return "".join(f" {word}" for word in words)
 
 
 def _with_parts(answer: dict[str, Any], page: Page) -> dict[str, Any]:

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from wesaid.cli.ages import age
-from wesaid.cli.command import FOUND, NOTHING, Run, given
+from wesaid.cli.command import FOUND, NOTHING, Run, caller_of, given
 from wesaid.cli.output import safe
 from wesaid.cli.paint import Line, table
 from wesaid.cli.render_search import short_path
 from wesaid.service import listing, methods, opening, wire
-from wesaid.service.listing import ListedSession
-from wesaid.values import OPERATOR
+from wesaid.service.listed import ListedSession
 
 _KINDS = ("main", "group", "cron", "hook", "subagent", "import", "other")
 
@@ -26,8 +25,9 @@ def execute(run: Run, **options: Any) -> int:
         includeDerivedTitles=True,
         **{name: options[name] for name in ("label", "search", "tool", "project", "archived", "limit", "offset")},
     )
+    caller = caller_of(options["as_key"], sandboxed=options["sandboxed"])
     with opening.open_home(run.home) as home:
-        page = listing.sessions(home, OPERATOR, methods.convert(methods.ListParams, wanted))
+        page = listing.sessions(home, caller, methods.convert(methods.ListParams, wanted))
         if run.out.as_json:
             run.out.object(wire.sessions_json(page))
         elif page.rows:

@@ -25,7 +25,6 @@ class MemoryWriter(MemoryView):
             raise InputError(f"session {facts.key!r} is incognito, and incognito sessions are never stored", hint="use another key")
         if facts.key in self._state.sessions:
             raise ConflictError(f"session {facts.key!r} exists already", hint="append to it, or choose another key")
-        self._state.tombstones.pop(facts.key, None)
         self._state.tokens += 1
         session = Session(self._state.tokens, facts)
         self._state.sessions[facts.key] = session
@@ -89,7 +88,9 @@ class MemoryWriter(MemoryView):
     def delete(self, key: str, now: int) -> Tombstone:
         """Remove a session and everything of it, leaving a tombstone."""
         session = self._session(key)
-        tombstone = Tombstone(key=key, session_ids=tuple(sorted(w.spec.session_id for w in session.windows)), deleted_at=now)
+        before = self._state.tombstones.get(key)
+        ids = {w.spec.session_id for w in session.windows} | set(before.session_ids if before else ())
+        tombstone = Tombstone(key=key, session_ids=tuple(sorted(ids)), deleted_at=now)
         self._state.taken -= {row.rowid for w in session.windows for row in w.rows}
         self._state.origins = {origin for origin in self._state.origins if origin[0] != key}
         del self._state.sessions[key]

@@ -6,7 +6,9 @@ import threading
 from pathlib import Path
 
 from wesaid import keys
+from wesaid.engines.sqlite.connection import reachable
 from wesaid.engines.sqlite.store import SqliteStore
+from wesaid.errors import StoreError
 
 FILE_NAME = "agent.sqlite"
 
@@ -19,18 +21,22 @@ class SqliteEngine:
         self._synchronous = synchronous
         self._stores: dict[str, SqliteStore] = {}
         self._lock = threading.Lock()
+        self._closed = False
 
     def agents(self) -> list[str]:
         """See the contract."""
+        self._check_open()
         folder = self.home / "agents"
-        if not folder.is_dir():
-            return []
-        return sorted(f.name for f in folder.iterdir() if keys.AGENT_ID.fullmatch(f.name) and (f / FILE_NAME).is_file())
+        with reachable(folder):
+            if not folder.is_dir():
+                return []
+            return sorted(f.name for f in folder.iterdir() if keys.AGENT_ID.fullmatch(f.name) and _may_be_there(f / FILE_NAME))
 
     def store(self, agent_id: str, *, create: bool = False) -> SqliteStore | None:
         """See the contract."""
         name = keys.agent_id(agent_id)
-        with self._lock:
+        with self._lock, reachable(self.home / "agents" / name / FILE_NAME):
+            self._check_open()
             store = self._stores.get(name)
             if store is None:
                 path = self.home / "agents" / name / FILE_NAME
@@ -45,3 +51,16 @@ class SqliteEngine:
             for store in self._stores.values():
                 store.close()
             self._stores.clear()
+            self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("this home is closed", hint="open it again")
+
+
+def _may_be_there(path: Path) -> bool:
+    """Whether an agent has a database; a folder that may not be looked into counts, so that opening it says what is wrong."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return True

@@ -7,7 +7,7 @@ caller's. Refuses to know any table.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,17 +27,25 @@ from wesaid.errors import (
 _TRIES = 5  # switching a new file to WAL does not go through the busy handler in every SQLite code path
 
 
-def connect(path: Path, *, create: bool, synchronous: str = "NORMAL") -> apsw.Connection:
-    """An open connection to ``path`` in WAL mode. StoreError and its children; never a driver's exception."""
-    if create and not path.exists():
-        make_private(path)
-    with translated(path):
+def connect(path: Path, check: Callable[[apsw.Connection], object], *, create: bool, synchronous: str = "NORMAL") -> apsw.Connection:
+    """An open connection to ``path`` in WAL mode. StoreError and its children; never a driver's exception.
+
+    ``check`` looks at the file before any pragma is set, since setting one may already write to somebody else's database.
+    """
+    with reachable(path), translated(path):
+        if create and not path.exists():
+            make_private(path)
+        if 0 < path.stat().st_size < limits.DATABASE_BYTES_MIN:
+            raise StoreDamagedError(
+                f"{path} is damaged: too short to be a database", hint="copy it aside, then move it away; transcripts can be imported again"
+            )
         if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
             db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         else:
             db = _read_only(path)
         db.set_busy_timeout(limits.BUSY_MS)
         try:
+            check(db)
             settle(db, synchronous)
         except BaseException:
             db.close()
@@ -95,6 +103,17 @@ def make_private(path: Path) -> None:
 def fetch(db: apsw.Connection, statement: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """All rows of a statement whose columns' types its table declares (STRICT), so that they are taken as declared."""
     return db.execute(statement, bindings).fetchall()
+
+
+@contextmanager
+def reachable(path: Path | str) -> Iterator[None]:
+    """Turn the file system's exceptions into ours, around looking for and opening a file; never around a caller's block."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreReadOnlyError(
+            f"cannot open {path}: {error.strerror}", hint="check the permissions of the home folder, or choose another with --home"
+        ) from error
 
 
 @contextmanager

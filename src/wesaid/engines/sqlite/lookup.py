@@ -15,6 +15,7 @@ import apsw
 from wesaid import limits
 from wesaid.engines.sqlite.match import Counter, express
 from wesaid.engines.sqlite.records import LOW, SHIFT
+from wesaid.rules import fold
 from wesaid.values import Candidate, Clause, Filters, Flag, Found, Match, Scope, Term
 
 _UNSEGMENTED_FROM = 0x0E00  # Thai and above: tokens are bigrams there, the word table has none (fold)
@@ -104,6 +105,8 @@ class Lookup:
         """See the contract."""
         if not clauses:
             return []
+        if scope.keys is not None and len(scope.keys) <= limits.SCOPE_TOKENS:
+            return self._own_titles(clauses, scope)[:limit]
         written = " AND ".join(
             "(" + " OR ".join(f'"{" ".join(term.tokens)}"' + (" *" if term.prefix else "") for term in clause.terms) + ")"
             for clause in clauses
@@ -116,6 +119,20 @@ class Lookup:
             )
         ]
         return [key for key in keys if scope.allows(key)][:limit]
+
+    def _own_titles(self, clauses: Sequence[Clause], scope: Scope) -> list[str]:
+        """``titles`` of few sessions, read themselves: a walk of the titles' index would take as long as others' titles are many."""
+        rows = self._db.execute(
+            "SELECT key, title, label FROM session WHERE key IN (SELECT value FROM json_each(?)) AND (title IS NOT NULL OR label IS NOT NULL)"
+            " ORDER BY updated_at DESC, key",
+            (json.dumps(sorted(scope.keys or ())),),
+        )
+        found: list[str] = []
+        for key, title, label in rows:
+            words = fold.tokens(" \n ".join(text for text in (title, label) if text))
+            if all(any(fold.find(words, term) for term in clause.terms) for clause in clauses):
+                found.append(key)
+        return found
 
     def _conditions(
         self, filters: Filters, joined: Sequence[int] | None, *, beyond: int | None, oldest_first: bool
@@ -164,11 +181,11 @@ class Lookup:
     def _expand(self, term: Term, scope: Scope) -> tuple[Sequence[Term], bool]:
         """What a prefix may stand for, and whether that is all of it.
 
-        A caller with a narrow scope gets FTS5's own prefix: words are chosen by how often they are used, which must not depend on what he
-        may not see.
+        With a narrow scope it is always all of it, or FTS5's own prefix: words are chosen by how often they are used, which must not depend
+        on what the caller may not see. Few words are looked up one by one there too, since FTS5's prefix reads every posting of theirs.
         """
         last = term.tokens[-1]
-        if not term.prefix or scope.keys is not None or ord(last[0]) >= _UNSEGMENTED_FROM:
+        if not term.prefix or ord(last[0]) >= _UNSEGMENTED_FROM:
             return (term,), True
         words = [
             row[0]
@@ -177,7 +194,7 @@ class Lookup:
                 (last, last + "\U0010ffff", _EXPANSIONS + 1),
             )
         ]
-        if len(words) > _EXPANSIONS and len(last) >= _FTS_PREFIX_CHARS:
+        if len(words) > _EXPANSIONS and (scope.keys is not None or len(last) >= _FTS_PREFIX_CHARS):
             return (term,), True
         whole = [Term(text=term.text, tokens=(*term.tokens[:-1], word), quoted=term.quoted) for word in words[:_EXPANSIONS]]
         return whole or (Term(text=term.text, tokens=term.tokens),), len(words) <= _EXPANSIONS

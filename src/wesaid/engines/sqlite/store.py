@@ -34,7 +34,7 @@ class SqliteStore:
         self._keys: dict[int, str] = {}
         self._known_words: set[str] = set()
         self._hints: dict[int, int] = {}
-        self.connection = connect(path, create=create, synchronous=synchronous)
+        self.connection = connect(path, schema.version_of, create=create, synchronous=synchronous)
         self._lookup = Lookup(self.connection, agent_id, self._keys)
         try:
             with translated(path):
@@ -104,7 +104,7 @@ class SqliteStore:
             self._check_open()
             if self._readers:
                 return self._readers.pop()
-        db = connect(self.path, create=False, synchronous=self._synchronous)
+        db = connect(self.path, schema.version_of, create=False, synchronous=self._synchronous)
         return db, Lookup(db, self.agent_id, self._keys)
 
     def _give(self, db: apsw.Connection, lookup: Lookup) -> None:

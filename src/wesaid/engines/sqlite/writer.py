@@ -46,7 +46,6 @@ class SqliteWriter(SqliteView):
             raise InputError("incognito sessions are never stored", hint="take a key without `incognito-`", details={"field": "sessionKey"})
         if self._db.execute("SELECT 1 FROM session WHERE key = ?", (facts.key,)).get:
             raise ConflictError(f"session {facts.key} exists already", details={"sessionKey": facts.key})
-        self.lift(facts.key)
         self._db.execute(
             "INSERT INTO session (key, session_id, dialect, kind, title, label, tool, project, created_at, updated_at, archived_at, spawned_by,"
             " forked_from, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -96,8 +95,9 @@ class SqliteWriter(SqliteView):
         self._db.execute("DELETE FROM titles WHERE rowid = ?", (row.token,))
         self._db.execute("DELETE FROM source_session WHERE key = ?", (key,))
         self._db.execute("DELETE FROM session WHERE token = ?", (row.token,))
-        self._db.execute("INSERT INTO tombstone (key, deleted_at) VALUES (?, ?)", (key, now))
-        names = sorted({window.session_id for window in windows} | {row.facts.session_id})
+        before = self.tombstone(key)
+        self._db.execute("INSERT OR REPLACE INTO tombstone (key, deleted_at) VALUES (?, ?)", (key, now))
+        names = sorted({window.session_id for window in windows} | {row.facts.session_id} | set(before.session_ids if before else ()))
         self._db.executemany(
             "INSERT OR REPLACE INTO tombstone_window (session_id, key) VALUES (?, ?)", [(session_id, key) for session_id in names]
         )
