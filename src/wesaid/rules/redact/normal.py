@@ -26,11 +26,11 @@ _RUN: Final = "A-Za-z0-9_+/=.~%-"
 _WRAP: Final = rf"(?:(?<=[{_RUN}]{{8}}\n)|(?<=[{_RUN}]{{8}}[\r\\]\n))[ \t]{{0,16}}(?:[>|] ?)?(?=[{_RUN}])"
 # The first character decides what may follow; a set in front lets the regex engine pass over everything else quickly.
 _ODD: Final = re.compile(
-    rf"[%\\&\n{_INVISIBLE}](?:(?<=\x1b){_TERMINAL}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[{_INVISIBLE}])(?:(?![\x1b\x9b])[{_INVISIBLE}])*+"
+    rf"[%\\&\n{_INVISIBLE}](?:(?<=\x1b){_TERMINAL}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]"
     rf"|(?<=%)(?:25){{0,3}}(?:{_HIDDEN_BYTES}|([2-7][0-9A-Fa-f]|0[ADad9]))"
     rf"|(?<=\\)(?:{_HIDDEN_CODES}|u00([2-7][0-9a-fA-F]))"
     rf"|(?<=&)(quot|amp|apos|#3[49]|#x3[dD]|#61);"
-    rf"|(?<=\n)({_WRAP}))"
+    rf"|(?<=\n)({_WRAP})|(?<![%\\&\n]))"  # the last: whatever else is in the set, by itself
 )
 _ENTITY: Final = 3  # groups of _ODD; the first two are hexadecimal
 _WRAPS: Final = 4
