@@ -34,7 +34,7 @@ MUTATIONS = (
     Mutation(
         "policy after limit (memory engine)", "engines/memory/view.py",
         "            for session, window, entry in self._index(scope)\n            if _passes",
-        "            for session, window, entry in list(self._index(EVERYTHING))[:limit]\n            if scope.allows(session.facts.key) and _passes",
+        "            for session, window, entry in sorted(self._index(EVERYTHING), key=lambda one: -one[2].row.rowid)[:limit]\n            if scope.allows(session.facts.key) and _passes",
         (HIDDEN,),
     ),
     Mutation(
@@ -50,6 +50,10 @@ MUTATIONS = (
     Mutation("join dropped for list", "service/listing.py", "_stream(agent, view, scopes[agent], begin)", "_stream(agent, view, Scope(), begin)", (TABLE, HIDDEN)),
     Mutation("join dropped for show", "service/history.py", "view.sessions_with(message_id, scope)", "view.sessions_with(message_id, type(scope)())", (HIDDEN,)),
     Mutation("join dropped for titles", "engines/sqlite/lookup.py", "[key for key in keys if scope.allows(key)][:limit]", "keys[:limit]", (HIDDEN,)),
+    Mutation(
+        "titles of hidden sessions (few in scope)", "engines/sqlite/lookup.py",
+        "key IN (SELECT value FROM json_each(?)) AND (title", "(1 OR key IN (SELECT value FROM json_each(?))) AND (title", (HIDDEN,),
+    ),
     Mutation(
         "session ids resolved over hidden sessions", "service/addressing.py", "view.session_by_id(text, scope)", "view.session_by_id(text, Scope())", (HIDDEN,),
     ),
@@ -72,7 +76,7 @@ MUTATIONS = (
     ),
     Mutation("incognito stored", "service/writing.py", "    if keys.is_incognito(full):", "    if False:", ("tests/service", TABLE)),
     Mutation("only one level of the tree", "service/addressing.py", "        found.update(waiting)\n", "        found.update(waiting)\n        waiting = []\n", (TABLE,)),
-    Mutation("rowids decide ties", "rules/rank.py", "candidate.key, -candidate.window, -candidate.seq", "candidate.key, -candidate.rowid", ("tests/rules/test_rank.py",)),
+    Mutation("rowids decide ties", "rules/rank.py", "candidate.key, -candidate.window, -candidate.seq", "candidate.key, -candidate.rowid, 0", (HIDDEN,)),
     Mutation("hidden sessions lead to visible ones", "service/addressing.py", " if visibility.owned(me, child)}", "}", (HIDDEN,)),
     Mutation("parents that may not be seen are named", "service/listing.py", "facts.spawned_by if facts.spawned_by and addressing.allows(policy, facts.spawned_by) else None", "facts.spawned_by", (TABLE,)),
 )  # fmt: skip

@@ -44,6 +44,22 @@ def test_facts_are_kept_as_they_were_given(store):
         assert (made.message_count, made.stale, made.source_path, made.source_missing) == (0, False, None, False)
 
 
+def test_what_is_out_of_scope_stands_in_nobodys_way(store):
+    """By window id, by event id and among forks: a newer session that is not in scope hides none that is."""
+    mine = Scope(keys=frozenset({KEY}))
+    begin(store, say("m1", "ferry"), session_id="same", forked_from="agent:main:third", updated_at=5)
+    for number in range(30):
+        begin(store, say("m1", "ferry"), key=f"agent:main:other{number}", session_id="same", forked_from=KEY, updated_at=9)
+    with store.reading() as view:
+        assert view.session_by_id("same", mine).facts.key == KEY
+        assert view.session_by_id("same", EVERYTHING).facts.key == "agent:main:other0"
+        assert [row.facts.key for row in view.sessions_with("m1", mine)] == [KEY]
+        assert KEY not in [row.facts.key for row in view.sessions_with("m1", EVERYTHING)]
+        assert view.forks(mine) == [(KEY, "agent:main:third")]
+        assert len(view.forks(EVERYTHING)) == 31
+        assert view.session_by_id("same", Scope(keys=frozenset())) is None
+
+
 def test_sessions_are_listed_latest_first_in_scope_and_in_pages(store):
     """Ties by key."""
     with store.writing() as writer:

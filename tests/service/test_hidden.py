@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from wesaid import limits
@@ -255,6 +255,7 @@ def check(engine, name, steps):
 
 
 @pytest.mark.parametrize("engine", ["memory", "sqlite"])
+@example(name="tree", steps=[Step(hidden, who, "say", "ferry", 0) for hidden, who in ((False, 0), (True, 4), (True, 5))])  # guests
 @given(name=st.sampled_from(sorted(CASES)), steps=st.lists(STEPS, min_size=2, max_size=14))
 @settings(max_examples=EXAMPLES, phases=PHASES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_a_caller_may_not_see_changes_no_byte_of_any_answer(engine, name, steps):
@@ -278,3 +279,49 @@ def test_more_newer_hidden_matches_than_a_walk_looks_at_hide_nothing(engine, nam
             found = searching.search(world.home, case.caller, methods.SearchParams(query="ferry", limit=1, order=order))
             assert [hit.message_id for hit in found.hits] == [wanted.message_id]
             assert found.truncated is False
+
+
+def test_a_place_that_a_hidden_message_freed_changes_no_order(tmp_path):
+    """Two equal messages of one moment come in the order of speech, also when the second took an index row that a stranger's deletion freed."""
+    answers = []
+    for strangers in (True, False):
+        folder = tmp_path / str(strangers)
+        message = {"role": "user", "text": "the ferry", "timestamp": NOW}
+        for number, who in enumerate(("agent:main:stranger", ME, None, ME)):  # each in a process of its own
+            with opening.open_home(folder, environ={}) as home:
+                if who is None and strangers:
+                    writing.delete(home, OPERATOR, "agent:main:stranger")
+                elif who == ME or (who is not None and strangers):
+                    writing.append(home, OPERATOR, who, [message | {"idempotencyKey": str(number)}])
+        with opening.open_home(folder, environ={}) as home:
+            home.now = lambda: NOW + DAY
+            orders = ("relevance", "newest", "oldest")
+            pages = [searching.search(home, Caller(ME), methods.SearchParams(query="ferry", order=order)) for order in orders]
+            answers.append([[hit.message_id for hit in page.hits] for page in pages])
+    assert answers[0] == answers[1]
+    relevance, newest, oldest = answers[0]
+    assert relevance == newest == oldest[::-1]
+
+
+@pytest.mark.parametrize("engine", ["memory", "sqlite"])
+def test_a_caller_of_many_sessions_is_told_nothing_of_the_others_either(engine, tmp_path):
+    """Scopes too wide for the MATCH are joined: titles, counts, prefixes and results are those of a home without strangers."""
+    answers = []
+    for strangers in (True, False):
+        with opening.memory_home() if engine == "memory" else opening.open_home(tmp_path / str(strangers), environ={}) as home:
+            home.now = lambda: NOW + DAY
+            for number in range(limits.SCOPE_TOKENS + 20):
+                key = ME if number == 0 else f"agent:main:subagent:{number}"
+                home.new_id = lambda number=number: f"id-{number}"
+                message = {"role": "user", "text": f"ferry {number}", "timestamp": NOW + number, "idempotencyKey": "0"}
+                writing.append(home, OPERATOR, key, [message], spawned_by=ME if number else None)
+            for number in range(5 if strangers else 0):
+                key = f"agent:main:stranger{number}"
+                said = {"role": "user", "text": "ferry harbour ferries", "timestamp": NOW + number}
+                home.new_id = lambda number=number: f"stranger-{number}"
+                writing.append(home, OPERATOR, key, [said | {"idempotencyKey": str(turn)} for turn in range(9)])
+                writing.patch(home, OPERATOR, key, label="lighthouse ferry")
+            asked_for = ("ferry", "ferry harbour", "harbour", "ferr*", "lighthouse", "lighthouse ferry", "ferry 7")
+            pages = [searching.search(home, Caller(ME), methods.SearchParams(query=query)) for query in asked_for]
+            answers.append([json.dumps(wire.page_json(page)) for page in pages])
+    assert answers[0] == answers[1]

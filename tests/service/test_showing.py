@@ -109,6 +109,8 @@ def test_windows_of_a_session_name_each_other(lab):
     older = lab.history(sessionId=current["previousSessionId"])
     assert (older["sessionId"], older["previousSessionId"], older["nextSessionId"]) == ("older", "oldest", current["sessionId"])
     assert lab.history(messageId="in-oldest")["sessionId"] == "oldest"
+    assert lab.history("oldest")["sessionId"] == "oldest"
+    assert lab.history("oldest", messageId="in-older")["sessionId"] == "older"
     for params in ({"sessionId": "gone"}, {"messageId": "in-gone"}, {"messageId": "in-oldest", "sessionId": "older"}):
         with pytest.raises(NotFoundError):
             lab.history(**params)

@@ -15,8 +15,6 @@ import click
 
 from wesaid.cli.complete import SESSION_KEY
 from wesaid.cli.output import Out, say
-from wesaid.errors import UsageError
-from wesaid.values import OPERATOR, Caller
 
 FOUND: Final = 0
 NOTHING: Final = 1
@@ -110,17 +108,6 @@ def as_option(sandbox: bool = True) -> Callable[[Decorated], Decorated]:  # noqa
     as_key = click.option("--as", "as_key", type=SESSION_KEY, metavar="CALLER_KEY", help="Ask as this session: it sees what it may.")
     sandboxed = click.option("--sandboxed", is_flag=True, help="With --as: as that session in a sandbox.")
     return lambda declared: as_key(sandboxed(declared) if sandbox else declared)
-
-
-def caller_of(as_key: str | None, *, sandboxed: bool = False, reveal: bool = False) -> Caller:
-    """Who asks: the operator, or with ``--as`` a session. UsageError for what is the operator's alone."""
-    if as_key is None:
-        if sandboxed:
-            raise UsageError("--sandboxed needs --as", hint="--as CALLER_KEY --sandboxed asks as that session in a sandbox")
-        return OPERATOR
-    if reveal:
-        raise UsageError("--reveal is the operator's, and --as asks as a session", hint="leave one of the two out")
-    return Caller(as_key, sandboxed)
 
 
 def warn_revealed(reveal: bool) -> None:  # noqa: FBT001 - the option's value, passed on

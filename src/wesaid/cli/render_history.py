@@ -11,8 +11,8 @@ from wesaid.cli.render_search import quoted, role
 from wesaid.values import HistoryPage, Message
 
 
-def history_lines(page: HistoryPage, *, now: int) -> Iterator[Line]:
-    """A stretch of a session. ``now`` in Unix milliseconds."""
+def history_lines(page: HistoryPage, *, now: int, place: str = "", wider: str = "") -> Iterator[Line]:
+    """A stretch of a session. ``now`` in Unix milliseconds; ``place`` and ``wider`` are options for the next page, and for another command."""
     shown = len(page.messages)
     yield [(safe(page.session_key), "key"), (f" · {shown} of {page.total_messages} messages", "dim")]
     for message in page.messages:
@@ -20,11 +20,12 @@ def history_lines(page: HistoryPage, *, now: int) -> Iterator[Line]:
         yield from message_lines(message, now=now, anchor=message.message_id == page.anchor)
     if page.dropped_messages or page.content_truncated:
         yield []
-        yield [(f"Long messages were cut; `wesaid export {quoted(page.session_key)}` has all of it.", "dim")]
-    if page.has_more and page.next_offset is not None:
+        yield [(f"Long messages were cut; `wesaid export {quoted(page.session_key)}{wider}` has all of it.", "dim")]
+    name = page.session_id if page.next_session_id else page.session_key  # an older window is named by its own id
+    reads_on = f"{quoted(name)} --offset {page.next_offset}" if page.next_offset is not None else page.previous_session_id
+    if reads_on:
         yield []
-        command = f"wesaid history {quoted(page.session_key)} --offset {page.next_offset}"
-        yield [("Read on: ", "dim"), (command, "command")]
+        yield [("Read on: ", "dim"), (f"wesaid history {reads_on if page.has_more else quoted(reads_on)}{place}", "command")]
 
 
 def message_lines(message: Message, *, now: int, anchor: bool = False) -> Iterator[Line]:

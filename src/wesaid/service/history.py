@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.errors import InputError, NotFoundError
@@ -82,7 +84,12 @@ def history(home: Home, caller: Caller, params: HistoryParams) -> HistoryPage:
         raise InputError(f"{field} needs messageId", hint="give the message to look around", details={"field": field})
     row = addressing.visible_session(home, caller, params.session_key)
     with home.store(keys.parse(row.facts.key).agent_id).reading() as view:
-        return _tail(view, row, params, home.redactor) if params.message_id is None else _around(view, row, params, home.redactor)
+        if params.message_id is not None:
+            return _around(view, row, params, home.redactor)
+        named = params.session_key.strip()
+        if params.session_id is None and any(window.session_id == named for window in view.windows(row.facts.key)):
+            params = msgspec.structs.replace(params, session_id=named)  # a session id names its window, not the newest one
+        return _tail(view, row, params, home.redactor)
 
 
 def message(home: Home, caller: Caller, key: str | None, message_id: str, *, reveal: bool = False) -> tuple[str, Message]:

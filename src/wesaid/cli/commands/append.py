@@ -6,7 +6,8 @@ import sys
 from typing import Any
 
 from wesaid import limits
-from wesaid.cli.command import FOUND, Run, caller_of, given
+from wesaid.cli.asking import caller_of
+from wesaid.cli.command import FOUND, Run, given
 from wesaid.cli.facts import facts_lines
 from wesaid.service import opening, writing
 

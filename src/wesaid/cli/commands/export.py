@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from wesaid.cli.command import FOUND, Run, caller_of, warn_revealed
+from wesaid.cli.asking import caller_of
+from wesaid.cli.command import FOUND, Run, warn_revealed
 from wesaid.cli.output import SCHEMA_VERSION, Out, dumps, safe
 from wesaid.service import exporting, opening
 

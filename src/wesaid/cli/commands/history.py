@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 from wesaid import limits
-from wesaid.cli.command import FOUND, NOTHING, Run, caller_of, given, warn_revealed
+from wesaid.cli.asking import PLACE, caller_of, typed
+from wesaid.cli.command import FOUND, NOTHING, Run, given, warn_revealed
 from wesaid.cli.render_history import history_lines
 from wesaid.errors import UsageError
 from wesaid.service import history, methods, opening, reconciling, wire
+
+_TAKEN: Final = (*PLACE, "include_tools", "limit", "reveal")  # what the next page takes over from this one
 
 
 def execute(run: Run, session_key: str, **options: Any) -> int:
@@ -35,7 +38,7 @@ def execute(run: Run, session_key: str, **options: Any) -> int:
         if run.out.as_json:
             run.out.object(wire.history_json(page))
         elif page.messages:
-            run.out.lines(history_lines(page, now=home.now()), prose=True)
+            run.out.lines(history_lines(page, now=home.now(), place=typed(_TAKEN), wider=typed(PLACE)), prose=True)
         else:
             run.out.note(f"no messages here; the session has {page.total_messages}")
         if page.indexing:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wesaid.cli.command import FOUND, Run, caller_of
+from wesaid.cli.asking import caller_of
+from wesaid.cli.command import FOUND, Run
 from wesaid.cli.facts import facts_lines
 from wesaid.service import opening, writing
 

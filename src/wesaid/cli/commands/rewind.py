@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from wesaid import limits
-from wesaid.cli.command import FOUND, Run, caller_of
+from wesaid.cli.asking import caller_of
+from wesaid.cli.command import FOUND, Run
 from wesaid.cli.facts import facts_lines
 from wesaid.service import opening, reconciling, writing
 

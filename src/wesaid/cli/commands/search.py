@@ -5,17 +5,15 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-import click
-
 from wesaid import limits
-from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, caller_of, given, warn_revealed
-from wesaid.cli.render_search import Asked, nothing_lines, page_lines, quoted
+from wesaid.cli.asking import PLACE, caller_of, typed
+from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
+from wesaid.cli.render_search import Asked, nothing_lines, page_lines
 from wesaid.service import methods, opening, reconciling, searching, wire
 from wesaid.values import Page
 
-# What a command that is offered to be typed takes over from the one that was; and what every command of the same caller on the same store takes.
+# What a search that is offered to be typed takes over from the one that was.
 _NARROWING: Final = ("agents", "role", "after", "before", "tool", "project", "order", "context", "detail", "explain")
-_PLACE: Final = ("home", "as_key", "sandboxed")
 
 
 def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) -> int:
@@ -38,7 +36,7 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
         if run.out.as_json:
             run.out.object(_with_parts(wire.page_json(page), page) if explain else wire.page_json(page))
         elif page.hits:
-            asked = Asked(safe(text), params.limit, narrowing=safe(_typed(_NARROWING)), place=safe(_typed(_PLACE)))
+            asked = Asked(safe(text), params.limit, narrowing=safe(typed(_NARROWING)), place=safe(typed(PLACE)))
             run.out.lines(page_lines(page, asked, now=home.now(), explain=explain), prose=True)
         else:
             for line in nothing_lines(safe(text), page, {"agent": options["agents"], **filters} if options["agents"] else filters):
@@ -50,18 +48,6 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
     if page.diagnostics.failed_agents:
         return FAILED
     return FOUND if page.hits else NOTHING
-
-
-def _typed(names: tuple[str, ...]) -> str:
-    """The options of these names that were given, each as `` --role user``, ready to be typed again."""
-    context = click.get_current_context()
-    words: list[str] = []
-    for param in context.command.get_params(context):
-        value = context.params.get(param.name or "")
-        if param.name in names and value not in (None, False, ()):
-            for each in value if isinstance(value, tuple) else (value,):
-                words += [param.opts[0]] if each is True else [param.opts[0], quoted(str(each))]
-    return "".join(f" {word}" for word in words)
 
 
 def _with_parts(answer: dict[str, Any], page: Page) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from wesaid.cli.ages import age
-from wesaid.cli.command import FOUND, NOTHING, Run, caller_of, given
+from wesaid.cli.asking import caller_of
+from wesaid.cli.command import FOUND, NOTHING, Run, given
 from wesaid.cli.output import safe
 from wesaid.cli.paint import Line, table
 from wesaid.cli.render_search import short_path

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wesaid.cli.command import FOUND, Run, caller_of, warn_revealed
+from wesaid.cli.asking import caller_of
+from wesaid.cli.command import FOUND, Run, warn_revealed
 from wesaid.cli.output import safe
 from wesaid.cli.render_history import message_lines
 from wesaid.errors import UsageError

@@ -1,0 +1,36 @@
+"""Who asks, and the same question again: the caller of a command, and options as they were typed, for the command that is offered next."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from wesaid.cli.render_search import quoted
+from wesaid.errors import UsageError
+from wesaid.values import OPERATOR, Caller
+
+PLACE: Final = ("home", "as_key", "sandboxed")  # what every command of the same caller on the same store takes
+
+
+def caller_of(as_key: str | None, *, sandboxed: bool = False, reveal: bool = False) -> Caller:
+    """Who asks: the operator, or with ``--as`` a session. UsageError for what is the operator's alone."""
+    if as_key is None:
+        if sandboxed:
+            raise UsageError("--sandboxed needs --as", hint="--as CALLER_KEY --sandboxed asks as that session in a sandbox")
+        return OPERATOR
+    if reveal:
+        raise UsageError("--reveal is the operator's, and --as asks as a session", hint="leave one of the two out")
+    return Caller(as_key, sandboxed)
+
+
+def typed(names: tuple[str, ...]) -> str:
+    """The options of these names that were given, each as `` --role user``, ready to be typed again."""
+    context = click.get_current_context()
+    words: list[str] = []
+    for param in context.command.get_params(context):
+        value = context.params.get(param.name or "")
+        if param.name in names and value not in (None, False, ()):
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [param.opts[0]] if each is True else [param.opts[0], quoted(str(each))]
+    return "".join(f" {word}" for word in words)
