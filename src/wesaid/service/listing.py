@@ -43,7 +43,7 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
                     raise
                 failed.append(agent)
         begin = params.offset if len(views) == 1 and _takes_all(params) else 0  # passed over by the engine, without reading a row
-        streams = [_stream(home.redactor, agent, view, scopes[agent], begin) for agent, view in views.items()]
+        streams = [_stream(agent, view, scopes[agent], begin) for agent, view in views.items()]
         passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
         chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
         more = len(chosen) > params.limit
@@ -57,10 +57,10 @@ def _takes_all(params: ListParams) -> bool:
     return params.archived == "all" and not any(filters)
 
 
-def _stream(redactor: Redactor, agent: str, view: View, scope: Scope, offset: int) -> Iterator[tuple[str, SessionRow]]:
+def _stream(agent: str, view: View, scope: Scope, offset: int) -> Iterator[tuple[str, SessionRow]]:
     """One agent's sessions in scope, latest first, a slice at a time, ``offset`` of them passed over."""
     while rows := view.sessions(scope, offset=offset, limit=limits.LIST_SLICE_ROWS):
-        yield from ((agent, safe(redactor, row)) for row in rows)
+        yield from ((agent, row) for row in rows)
         offset += len(rows)
         if len(rows) < limits.LIST_SLICE_ROWS:
             return
@@ -103,15 +103,21 @@ def _asked(home: Home, params: ListParams) -> ListParams:
 
 def _passes(home: Home, row: SessionRow, params: ListParams) -> bool:
     facts = row.facts
+    if (
+        keys.is_incognito(facts.key)
+        or (params.kinds and facts.kind not in params.kinds)
+        or params.archived not in ("all", facts.archived_at is not None)
+        or params.tool not in {None, facts.tool}
+        or (params.active_minutes is not None and facts.updated_at < home.now() - params.active_minutes * limits.MINUTE_MS)
+    ):
+        return False
+    if params.label is None and params.project is None and not params.search:
+        return True
+    facts = safe(home.redactor, row).facts  # what is compared is what is shown
     wanted = (params.search or "").casefold()
     return (
-        not keys.is_incognito(facts.key)
-        and (not params.kinds or facts.kind in params.kinds)
-        and params.archived in ("all", facts.archived_at is not None)
-        and params.label in {None, facts.label}
-        and params.tool in {None, facts.tool}
+        params.label in {None, facts.label}
         and (params.project is None or _inside(facts.project, params.project))
-        and (params.active_minutes is None or facts.updated_at >= home.now() - params.active_minutes * limits.MINUTE_MS)
         and wanted in " ".join(text for text in (facts.key, facts.title, facts.label, facts.project) if text).casefold()
     )
 
@@ -124,6 +130,7 @@ def _inside(project: str | None, folder: str) -> bool:
 def _row(  # noqa: PLR0913, PLR0917 - who reads what, and how
     home: Home, view: View, caller: Caller, policy: Policy, row: SessionRow, params: ListParams
 ) -> ListedSession:
+    row = safe(home.redactor, row)
     facts = row.facts
     operator = caller.is_operator
     return ListedSession(

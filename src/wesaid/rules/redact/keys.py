@@ -141,7 +141,7 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key("langsmith-key", "lsv2_pt_ lsv2_sk_", "[A-Za-z0-9_]{20,}+", f"lsv2_pt_{_HEX}_0123456789"),
     _key("mem0-key", "mem0_ m0-", f"{HAS_DIGIT}[A-Za-z0-9]{{20,}}+", f"mem0_{_B}", f"m0-{_B}"),
     _key("runpod-key", "rpa_", f"{HAS_DIGIT}[A-Z0-9a-z]{{24,}}+", f"rpa_{_B}"),
-    _key("helicone-key", "hsk- sk-helicone-", _random("16,"), f"hsk-{_B}"),
+    _key("helicone-key", "hsk-", _random("16,"), f"hsk-{_B}"),
     _key("matrix-token", "syt_", "[A-Za-z0-9]{2,}+_[A-Za-z0-9]{12,}+_[A-Za-z0-9]{4,}+", f"syt_ZmVycnk_{_B}_01abcd"),
     _key("fernet-token", "gAAAA", "[A-Za-z0-9_-]{40,}+={0,2}", f"gAAAAABh{_B}{_B}=="),
     _key("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", "[0-9a-f]{40,}+", f"dop_v1_{_HEX}{_HEX}"),
