@@ -45,16 +45,16 @@ def says(text: str, match: str | None = None) -> Callable[[Answer], bool]:
 
 SCENES = (
     Scene("An exact phrase, in quotes", ('"read-only for a month"',), 0, says("read-only for a month", "phrase")),
+    Scene("Vietnamese, typed without its marks", ("duong den ben pha", "--limit", "2"), 0, says("ường đến bến phà")),
+    Scene("Chinese: two characters inside a sentence", ("评审",), 0, says("评审")),
+    Scene("A branch that was rewound: it must not show", ("redis sentinel",), 1, lambda a: a["results"] == []),
+    Scene("A pasted log line: found, and its password stays hidden", ("could not get a connection", "--limit", "1"), 0, says("[redacted:")),
     Scene(
         "A question in plain language",
         ("why were departures an hour late after the move", "--limit", "3"),
         0,
         lambda a: first(a).get("sessionId", "").endswith("2"),
     ),
-    Scene("Vietnamese, typed without its marks", ("duong den ben pha", "--limit", "2"), 0, says("ường đến bến phà")),
-    Scene("Chinese: two characters inside a sentence", ("评审",), 0, says("评审")),
-    Scene("A branch that was rewound: it must not show", ("redis sentinel",), 1, lambda a: a["results"] == []),
-    Scene("A pasted log line: found, and its password stays hidden", ("could not get a connection", "--limit", "1"), 0, says("[redacted:")),
 )
 
 
@@ -107,7 +107,7 @@ def bring_in(demo: Demo) -> None:
 
 
 def search(demo: Demo) -> Answer:
-    """Play the scenes. Returns the best hit of the question in plain language."""
+    """Play the scenes. Returns the best hit of the last one, whose conversation is opened next."""
     kept: Answer = {}
     for scene in SCENES:
         print(f"\n── {scene.why} " + "─" * max(0, 90 - len(scene.why)))  # as wide as a terminal usually is
@@ -115,8 +115,7 @@ def search(demo: Demo) -> Answer:
         code, answer, raw = demo.ask("search", *scene.words)
         good = code == scene.exit_code and "results" in answer and scene.holds(answer) and SECRET not in raw
         demo.expect(f"search {' '.join(scene.words)} (exit {code}): {raw[:400]}", good=good)
-        if scene.words[0].startswith("why"):
-            kept = first(answer)
+        kept = first(answer)
     return kept
 
 

@@ -44,7 +44,10 @@ ROOMS = (
     Room("wesaid.values", VALUES),
     Room("wesaid.rules", (*VALUES, "wesaid.rules.fold"), RULES_NEVER),
     Room("wesaid.rules.redact", (*VALUES, "wesaid.rules.redact"), RULES_NEVER),
-    Room("wesaid.importers", (*VALUES, "wesaid.rules.fold", "wesaid.importers.reading", "wesaid.importers.known")),
+    Room(
+        "wesaid.importers",
+        (*VALUES, "wesaid.rules.fold", "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.payloads"),
+    ),
     Room("wesaid.embed", (*VALUES, "wesaid.rules.fold", "wesaid.embed")),
     Room("wesaid.engines.contract", VALUES),
     Room(

@@ -23,7 +23,7 @@ from types import FunctionType, TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
 from wesaid import keys
-from wesaid.errors import InputError, NotFoundError, WesaidError
+from wesaid.errors import ConflictError, InputError, NotFoundError, WesaidError
 from wesaid.service import addressing, exporting, history, importing, listing, methods, opening, reconciling, searching, writing
 from wesaid.service.import_account import Account
 from wesaid.service.listed import SessionsPage
@@ -190,7 +190,10 @@ class Store:
         except NotFoundError:
             if not create:
                 raise
-            writing.create(self._home, caller, full, spawned_by=spawned_by)
+            try:
+                writing.create(self._home, caller, full, spawned_by=spawned_by)
+            except ConflictError:  # another process was faster
+                addressing.visible_session(self._home, caller, full)
             return Session(self._home, full, caller)
         if spawned_by is not None and row.facts.spawned_by != str(keys.parse(spawned_by)):
             writing.append(self._home, caller, full, [], spawned_by=spawned_by)

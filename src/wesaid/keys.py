@@ -49,7 +49,7 @@ def encode(text: str) -> str:
 
 def parse(text: str) -> SessionKey:
     """A full key. Raises InputError for anything else (display forms such as ``main`` are resolved by the service)."""
-    parts = text.strip().split(":", 2)
+    parts = text.encode("utf-8", "replace").decode("utf-8").strip().split(":", 2)
     if len(parts) != 3 or parts[0].lower() != "agent" or not parts[2]:
         raise InputError(
             f"session key {text[: limits.SESSION_KEY_BYTES]!r} is not of the form agent:<agentId>:<name>",

@@ -50,6 +50,7 @@ MESSAGE_ID_BYTES: Final = 256  # longest seen in real files is 64; a longer one 
 
 # ── what is indexed ──────────────────────────────────────────────────────────────────────────────────────────────
 TOKEN_CODE_POINTS: Final = 64  # hashes (64 hex) stay whole; a longer run is cut, in the query alike
+EXCERPT_WHOLE_CODE_POINTS: Final = 16_000  # a message up to this length is searched whole for its best excerpt, in a few ms
 INDEXED_CODE_POINTS: Final = 400_000  # of one message; a pasted log beyond that is findable by its beginning
 MARKS_IN_A_ROW: Final = 30  # Unicode's stream-safe text format (UAX #15); more makes normalisation quadratic
 FOLD_TABLE_ENTRIES: Final = 65_536  # code points whose folding is remembered, about 10 MB; texts of one language use a few thousand
@@ -72,6 +73,8 @@ COMMON_WORD_ROWS: Final = 5_000  # a phrase without a word rarer than this is ve
 SOME_GENERATORS: Final = 4  # how many of the rarest words may bring candidates in tier `some`
 SCOPE_TOKENS: Final = 300  # more keys than this are joined, not AND-ed into the MATCH (design.md, measured)
 STALE_WINDOWS_A_SEARCH: Final = 1000  # stale windows that one search looks at; the next one sees the rest
+LINEAGE_DEPTH_MAX: Final = 100  # generations from a session to its first ancestor
+JSON_DEPTH: Final = 100  # levels of a record that are redacted one by one; real ones have a dozen
 SUBTREE_SESSIONS_MAX: Final = 10_000  # spawned sessions followed for one caller
 ECHO_MESSAGES: Final = 20  # a session with more messages than this has surely said more than one question
 
@@ -100,7 +103,7 @@ MIRROR_LOOK_BACK: Final = 8  # path positions within which a delivery mirror rep
 
 # ── importing ────────────────────────────────────────────────────────────────────────────────────────────────────
 READ_CHUNK_BYTES: Final = 1024 * 1024
-LINE_BYTES: Final = 64 * 1024 * 1024  # a longer line is damage; the longest seen is 5 MB
+LINE_BYTES: Final = 32 * 1024 * 1024  # a longer line is damage; the longest seen is 5 MB
 IMPORT_BATCH_MESSAGES: Final = 2000  # one transaction; a kill loses at most this much work, never a row
 IMPORT_BATCH_BYTES: Final = 16 * 1024 * 1024  # the same bound for few, large lines
 GUESS_BYTES: Final = 256 * 1024  # how much of a file is read to guess its tool
@@ -138,6 +141,7 @@ CLI_REBUILD_SECONDS: Final = 2.0  # contract: a command that leaves stale sessio
 CLI_WIDTH_MAX: Final = 110  # cells; prose in longer lines is hard to read, however wide the terminal
 CLI_PIPE_CELLS: Final = 120  # of a table row in a pipe: no terminal says how wide, and a page of that still reads
 CLI_PATH_CELLS_MIN: Final = 16  # of a path beside other facts; with less room it goes to a line of its own
+CLI_SOURCE_CELLS_MIN: Final = 44  # of an import's source: `…/`, a UUID and `.jsonl`; columns of figures give way to it
 CLI_SOURCES_SHOWN: Final = 20  # an import of more sources shows its totals and what went wrong, not a line for each
 CLI_COMPLETION_KEYS: Final = 200  # session keys offered to a shell; a longer list helps nobody and must not be waited for
 SECONDS_MS: Final = 1000

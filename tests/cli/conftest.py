@@ -80,3 +80,21 @@ def ferry(wesaid: Callable[..., Ran]) -> dict[str, str]:
         assert ran.code == 0, ran
         ids[name] = ran.json["messageId"]
     return ids
+
+
+@pytest.fixture
+def transcript() -> Callable[..., Path]:
+    """``transcript(path, "ferry", "harbour")``: a Claude Code transcript in which a person says these texts."""
+
+    def write(path: Path, *texts: str, damage: str = "", session: str = "s-1", cwd: str = "/srv/ferry") -> Path:
+        lines, parent = [], None
+        for number, text in enumerate(texts):
+            record = {"type": "user", "uuid": f"u{number}", "parentUuid": parent, "sessionId": session, "cwd": cwd, "isSidechain": False}
+            record |= {"timestamp": f"2026-01-0{number + 1}T00:00:00.000Z", "message": {"role": "user", "content": text}}
+            lines.append(json.dumps(record))
+            parent = f"u{number}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join([*lines, *([damage] if damage else [])]) + "\n")
+        return path
+
+    return write

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
-from wesaid.cli.ages import age, moment
+from wesaid.cli.ages import age, dated, instant, moment
 
 NOW = 1_800_000_000_000
 DAY = 86_400_000
@@ -39,3 +41,22 @@ def test_a_time_beyond_the_calendar_is_harmless() -> None:
     """A damaged timestamp costs its date, not the answer."""
     assert moment(10**18) == ""
     assert age(10**18, NOW).startswith("in ")
+    assert dated(10**18, NOW) == age(10**18, NOW)
+
+
+def test_an_age_of_a_day_or_more_has_its_date() -> None:
+    """Three weeks are any of seven days; today needs no date."""
+    day = datetime.fromtimestamp((NOW - 22 * DAY) / 1000).astimezone()
+    assert dated(NOW - 22 * DAY, NOW) == f"3 weeks ago, {day:%Y-%m-%d}"
+    assert dated(NOW - DAY + 1, NOW) == "23 hours ago"
+    assert dated(0, NOW) == "undated"
+
+
+def test_an_instant_is_iso_with_its_zone() -> None:
+    """It can be given back to a program, and says how long ago it was."""
+    exact, age_of_it = instant(NOW - 3_600_000, NOW).split(", ")
+    told = datetime.fromisoformat(exact)
+    assert told.tzinfo is not None
+    assert int(told.timestamp() * 1000) == NOW - 3_600_000
+    assert age_of_it == "1 hour ago"
+    assert instant(0, NOW) == "undated"

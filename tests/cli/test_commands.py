@@ -35,7 +35,7 @@ def test_a_person_gets_the_session_the_words_and_the_next_command(wesaid: Run, f
     assert (ran.code, ran.err) == (0, "")
     assert KEY in ran.out
     assert "we moved the ferry timetable to Postgres" in ran.out
-    command = ran.out.splitlines()[-1].removeprefix("Read on: ").split()
+    command = next(line for line in ran.out.splitlines() if line.startswith("  Read on: ")).removeprefix("  Read on: ").split()
     assert command[0] == "wesaid"
     opened = wesaid(*command[1:])
     assert opened.code == 0
@@ -465,20 +465,7 @@ def test_an_append_of_one_process_is_found_by_another(process: Run, wesaid: Run)
 
 
 # ── import ───────────────────────────────────────────────────────────────────────────────────────────────────────
-def transcript(path: Path, *texts: str, damage: str = "") -> Path:
-    """A Claude Code transcript in which a person says ``texts``."""
-    lines, parent = [], None
-    for number, text in enumerate(texts):
-        record = {"type": "user", "uuid": f"u{number}", "parentUuid": parent, "sessionId": "s-1", "cwd": "/srv/ferry", "isSidechain": False}
-        record |= {"timestamp": f"2026-01-0{number + 1}T00:00:00.000Z", "message": {"role": "user", "content": text}}
-        lines.append(json.dumps(record))
-        parent = f"u{number}"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join([*lines, *([damage] if damage else [])]) + "\n")
-    return path
-
-
-def test_an_import_ends_with_its_account(wesaid: Run, tmp_path: Path) -> None:
+def test_an_import_ends_with_its_account(wesaid: Run, transcript: Run, tmp_path: Path) -> None:
     """0 when done, 0 when all is unchanged, 0 with damaged lines; what was said is found."""
     path = transcript(tmp_path / "projects" / "-srv-ferry" / "s-1.jsonl", "the ferry sails", "the harbour sleeps", damage='{"type": "us')
     ran = wesaid("import", str(path), "--from", "claude-code", "--json")
@@ -497,7 +484,7 @@ def test_an_import_ends_with_its_account(wesaid: Run, tmp_path: Path) -> None:
     )
 
 
-def test_a_dry_run_writes_nothing(wesaid: Run, tmp_path: Path) -> None:
+def test_a_dry_run_writes_nothing(wesaid: Run, transcript: Run, tmp_path: Path) -> None:
     """It counts, says so, and nothing can be found."""
     path = transcript(tmp_path / "s-1.jsonl", "the ferry sails")
     ran = wesaid("import", str(path), "--dry-run")
@@ -524,7 +511,7 @@ def test_a_path_that_is_not_there_is_4(wesaid: Run, tmp_path: Path) -> None:
     assert "nothing.jsonl" in ran.out + ran.err
 
 
-def test_a_tool_that_is_unknown_is_wrong_usage(wesaid: Run, tmp_path: Path) -> None:
+def test_a_tool_that_is_unknown_is_wrong_usage(wesaid: Run, transcript: Run, tmp_path: Path) -> None:
     """The tools there are are named."""
     ran = wesaid("import", str(transcript(tmp_path / "s-1.jsonl", "a")), "--from", "nonesuch")
     assert (ran.code, ran.out) == (2, "")

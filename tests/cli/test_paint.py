@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wesaid.cli.paint import clip, plain, styled, table, width, wrap
+from wesaid.cli.paint import clip, clip_start, clip_words, plain, styled, table, width, wrap
 
 
 def test_a_wide_character_takes_two_cells_and_a_mark_none() -> None:
@@ -29,6 +29,12 @@ def test_a_command_is_never_broken() -> None:
     """What is there to be copied stays one line."""
     line = [("Read on: ", "dim"), ("wesaid history agent:main:main --around m1", "command")]
     assert wrap(line, 20) == [line]
+
+
+def test_a_line_breaks_around_what_stays_whole() -> None:
+    """A key that fits a row moves there as one; what follows it is wrapped as ever."""
+    line = [("  in ", ""), ("agent:main:main x", "key"), (" · this session · codex", "dim")]
+    assert [plain(row) for row in wrap(line, 19)] == ["  in", "  agent:main:main x", "  · this session ·", "  codex"]
 
 
 @given(st.lists(st.text(alphabet="ab 数é", max_size=12), max_size=8), st.integers(min_value=4, max_value=30))
@@ -62,3 +68,26 @@ def test_a_clipped_text_says_so() -> None:
     """The ellipsis is within the bound."""
     assert clip("数据库表", 5) == "数据…"
     assert clip("abc", 3) == "abc"
+
+
+def test_a_path_is_clipped_at_its_beginning() -> None:
+    """The file's name shows, behind a whole folder where there is room for one."""
+    assert clip_start("/home/mai/viewer/fe5e.jsonl", 20) == "…/viewer/fe5e.jsonl"
+    assert clip_start("/home/mai/viewer/fe5e.jsonl", 8) == "…e.jsonl"
+    assert clip_start("/srv/", 3) == "…v/"
+    assert clip_start("/srv", 4) == "/srv"
+
+
+def test_a_title_is_clipped_behind_a_word() -> None:
+    """Unless that would cost too much of it."""
+    assert clip_words("we moved the ferry", 15) == "we moved the…"
+    assert clip_words("a ferrytimetable", 12) == "a ferrytime…"
+    assert clip_words("we moved", 8) == "we moved"
+
+
+@given(st.text(alphabet="ab /数é", max_size=30), st.integers(min_value=2, max_value=20))
+def test_for_every_text_what_is_clipped_fits(text: str, size: int) -> None:
+    """Whichever way it is cut; and what fits is not cut."""
+    for cut in (clip, clip_start, clip_words):
+        assert width(cut(text, size)) <= size
+        assert width(text) > size or cut(text, size) == text

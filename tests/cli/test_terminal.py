@@ -12,6 +12,8 @@ import sys
 import termios
 from pathlib import Path
 
+import pytest
+
 from wesaid.cli.paint import width
 
 KEY = "agent:main:main"
@@ -65,7 +67,37 @@ def test_prose_is_wrapped_and_commands_are_not(wesaid, ferry: dict[str, str]) ->
     assert all(width(line) <= 40 for line in shown.splitlines() if line.startswith("  "))
     assert len(shown.splitlines()) > 10
     found = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal("search", "ferry", columns=40))
-    assert f"Read on: wesaid history {KEY} --around {ferry['move']}" in found.splitlines()
+    assert f"  Read on: wesaid history {KEY} --around {ferry['move']}" in found.splitlines()
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_sessions_fit_the_terminal_and_their_keys_are_whole(wesaid, transcript, tmp_path: Path, columns: int) -> None:
+    """Title and folder give way, the title behind a word; the key, which is to be copied, does not."""
+    title = "the ferry timetable moves to Postgres " * 4
+    name = "7f3c9a10-52d4-4e8b-9b1d-000000000001"
+    wesaid("import", str(transcript(tmp_path / f"{name}.jsonl", title, session=name, cwd="/srv/" + "harbour-office/" * 9)))
+    rows = on_terminal("sessions", columns=columns, NO_COLOR="1").splitlines()
+    assert len(rows) == 3
+    assert all(width(row) <= columns for row in rows)
+    assert rows[0].endswith("…")
+    assert title.startswith(rows[0].rstrip("…") + " ")
+    assert rows[1] == f"  agent:claude-code:import:{name}"
+    assert "…/harbour-office" in rows[2]
+
+
+@pytest.mark.parametrize("columns", [30, 80, 120])
+def test_an_imports_table_fits_the_terminal_and_shows_the_files(transcript, tmp_path: Path, columns: int) -> None:
+    """Long folders and columns without figures give way to the names of the files."""
+    for name in ("fe5e1c67-52d4-4e8b-9b1d-000000000001", "fe5e1c67-52d4-4e8b-9b1d-000000000002"):
+        transcript(tmp_path / "a-long-name-of-a-folder" / f"{name}.jsonl", f"the ferry sails {name}", session=name)
+    shown = on_terminal("import", str(tmp_path), columns=columns, NO_COLOR="1").splitlines()
+    rows = shown[: shown.index("")]
+    assert len(rows) == 3
+    assert all(width(row) <= columns for row in rows)
+    assert "IMPORTED" in rows[0]
+    assert "UPDATED" not in rows[0]
+    if columns > 30:
+        assert "fe5e1c67-52d4-4e8b-9b1d-000000000001.jsonl " in rows[1]
 
 
 def test_an_escape_sequence_of_a_transcript_does_not_reach_the_terminal(wesaid) -> None:

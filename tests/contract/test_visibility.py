@@ -196,7 +196,7 @@ def test_a_session_writes_to_itself_and_its_own_only(home: Path) -> None:
     with opening.open_home(home) as opened:
         for key, parent, allowed in (
             (MAIN, None, True), (HELPER, None, True), (GROUP, None, False), (WORK, MAIN, False), (WORK, None, False),
-            ("agent:work:subagent:new", MAIN, True), ("agent:main:subagent:new", MAIN, True), ("agent:none:main", MAIN, False),
+            ("agent:work:subagent:new", MAIN, False), ("agent:main:subagent:new", MAIN, True), ("agent:none:main", MAIN, False),
         ):  # fmt: skip
             refusal = None
             try:
@@ -204,7 +204,7 @@ def test_a_session_writes_to_itself_and_its_own_only(home: Path) -> None:
             except WesaidError as error:
                 refusal = error.exit_code
             assert refusal == (None if allowed else 3), key
-        assert opened.engine.agents() == ["main", "work"]
+        assert opened.engine.agents() == ["main"]
         for act in (lambda: writing.delete(opened, Caller(MAIN), MAIN), lambda: writing.fork(opened, Caller(HELPER), MAIN, "x")):
             with pytest.raises(WesaidError) as caught:
                 act()

@@ -47,9 +47,9 @@ def test_facts_are_kept_as_they_were_given(store):
 def test_what_is_out_of_scope_stands_in_nobodys_way(store):
     """By window id, by event id and among forks: a newer session that is not in scope hides none that is."""
     mine = Scope(keys=frozenset({KEY}))
-    begin(store, say("m1", "ferry"), session_id="same", forked_from="agent:main:third", updated_at=5)
+    begin(store, say("m1", "ferry"), session_id="same", forked_from="agent:main:third")
     for number in range(30):
-        begin(store, say("m1", "ferry"), key=f"agent:main:other{number}", session_id="same", forked_from=KEY, updated_at=9)
+        begin(store, say("m1", "ferry", step=9), key=f"agent:main:other{number}", session_id="same", forked_from=KEY)
     with store.reading() as view:
         assert view.session_by_id("same", mine).facts.key == KEY
         assert view.session_by_id("same", EVERYTHING).facts.key == "agent:main:other0"

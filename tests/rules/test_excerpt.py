@@ -136,3 +136,11 @@ def test_a_match_in_a_part_of_an_identifier_is_shown_and_marked():
     made = excerpt(text, [fold.term("todos")])
     assert "useTodos.ts" in made.text
     assert [made.text[start:end] for start, end in made.marks] == ["Todos"]
+
+
+@pytest.mark.parametrize("filler", ["项目会议纪要", "word ", "ฐานข้อมูล"])
+def test_a_match_at_the_end_of_a_very_long_message_is_shown(filler):
+    """However long the message, the excerpt is the place of the match."""
+    text = filler * (limits.INDEXED_CODE_POINTS // len(filler) // 2) + " the Kestrel lands"
+    made = excerpt(text, [fold.term("kestrel")])
+    assert [made.text[start:end] for start, end in made.marks] == ["Kestrel"]

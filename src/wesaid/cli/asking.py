@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from wesaid.cli.render_search import quoted
+from wesaid.cli.output import quoted
 from wesaid.errors import UsageError
 from wesaid.values import OPERATOR, Caller
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
 from wesaid.cli.complete import SESSION_KEY
-from wesaid.cli.output import Out, say
+from wesaid.cli.output import Out, quoted, say
+from wesaid.errors import NotFoundError, WesaidError
 
 FOUND: Final = 0
 NOTHING: Final = 1
@@ -30,6 +31,11 @@ class Run(NamedTuple):  # no dataclass: importing those is a tenth of what `--he
 
     out: Out
     home: Path | None
+
+    @property
+    def place(self) -> str:
+        """What a command that is offered to be typed needs to work on the same store: `` --home PATH``, or nothing."""
+        return "" if self.home is None else f" --home {quoted(str(self.home))}"
 
 
 class Words(click.Command):
@@ -77,7 +83,10 @@ def command(
         @functools.wraps(declared)
         def callback(*, as_json: bool, home: Path | None, **given: Any) -> int:
             work = importlib.import_module(f"wesaid.cli.commands.{declared.__name__}")
-            code = work.execute(Run(Out(as_json=as_json), home), **given)
+            try:
+                code = work.execute(Run(Out(as_json=as_json), home), **given)
+            except NotFoundError as error:
+                raise _with_alike(error, home, given) from error
             assert isinstance(code, int)
             return code
 
@@ -85,6 +94,18 @@ def command(
         return click.command(name, cls=cls, epilog=epilog, short_help=short)(_common(callback))
 
     return decorate
+
+
+def _with_alike(error: NotFoundError, home: Path | None, given: Mapping[str, Any]) -> NotFoundError:
+    """The error, naming a session that may have been meant; only the operator's, who sees every key."""
+    wanted = given.get("session_key") or given.get("session") or next(iter(given.get("names", ())), None)
+    if error.details.get("field") != "sessionKey" or not wanted or given.get("as_key"):
+        return error
+    try:
+        found: str | None = importlib.import_module("wesaid.cli.session_keys").alike(home, wanted)
+    except WesaidError:  # the store of which a name was wanted
+        return error
+    return NotFoundError(error.message, hint=f"did you mean {found}? {error.hint}", details=error.details) if found else error
 
 
 def _common(callback: Callable[..., int]) -> Callable[..., int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
@@ -45,6 +46,11 @@ def _visible(match: re.Match[str]) -> str:
     if char in "\n\r\t\u2028\u2029":
         return " "
     return chr(_PICTURES + ord(char)) if char < " " else _REPLACEMENT
+
+
+def quoted(text: str) -> str:
+    """``text`` as one word of a shell, harmless to print."""
+    return shlex.quote(safe(text))
 
 
 def dumps(value: object, *, ascii_only: bool = False) -> str:

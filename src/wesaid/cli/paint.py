@@ -113,9 +113,14 @@ def wrap(line: Line, size: int) -> list[Line]:
     for index, (char, style) in enumerate(chars):
         need = cells(char)
         if used + need > size and index > start + (indent if not rows else 0):
+            if char == " " and style not in _WHOLE:
+                space = index
             cut = space if space > start else index
             rows.append(_joined(chars[start:cut], indent if rows else 0))
             start = cut + 1 if cut == space else cut
+            if start > index:  # the row was full, and the space behind it is gone
+                used, space = indent, -1
+                continue
             used = indent + sum(cells(c) for c, _ in chars[start:index])
             space = -1
         if char == " " and index >= indent and style not in _WHOLE:

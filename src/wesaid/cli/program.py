@@ -32,7 +32,10 @@ class Program(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """An unknown command names those there are."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise UsageError(f"there is no command {args[0][:40]!r}", hint=f"commands: {', '.join(COMMANDS)}")  # enough to recognise it
+            alike: list[str] = importlib.import_module("difflib").get_close_matches(args[0], COMMANDS, n=1)  # 5 ms that only a slip needs
+            meant = f"did you mean {alike[0]}? " if alike else ""
+            wrong = args[0][:40]  # characters, enough to recognise it
+            raise UsageError(f"there is no command {wrong!r}", hint=f"{meant}commands: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def main(

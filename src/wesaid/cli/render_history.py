@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wesaid.cli.ages import age, moment
-from wesaid.cli.output import safe
+from wesaid.cli.output import quoted, safe
 from wesaid.cli.paint import Line
-from wesaid.cli.render_search import quoted, role
+from wesaid.cli.render_search import role
 from wesaid.values import HistoryPage, Message
 
 

@@ -5,14 +5,13 @@ Every text of a transcript passes `safe`. Offsets of marks stay valid, since `sa
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from wesaid import limits
 from wesaid.cli.ages import dated
-from wesaid.cli.output import safe
+from wesaid.cli.output import quoted, safe
 from wesaid.cli.paint import Line, Piece
 from wesaid.values import Hit, Neighbour, Page
 
@@ -53,7 +52,12 @@ def page_lines(page: Page, asked: Asked, *, now: int, explain: bool = False) -> 
 def _group(hits: Sequence[Hit], asked: Asked, *, now: int, explain: bool) -> Iterator[Line]:
     first = hits[0]
     yield [(safe(first.title or "Untitled session"), "title")]
-    facts = [first.tool, short_path(first.project), dated(max(hit.timestamp for hit in hits), now), "this session" if first.current else None]
+    facts = [
+        first.tool,
+        short_path(first.project),
+        dated(max(hit.timestamp for hit in hits), now),
+        "this session" if first.current else None,
+    ]
     yield [(safe(first.session_key), "key"), *[(f" · {safe(fact)}", "dim") for fact in facts if fact]]
     for hit in hits:
         yield from _hit(hit, now=now, explain=explain)
@@ -129,11 +133,6 @@ def _words(value: Any) -> str:
 def role(name: str) -> Piece:
     """A role, in its colour."""
     return (safe(name), name if name in ("user", "assistant") else "dim")
-
-
-def quoted(text: str) -> str:
-    """``text`` as one word of a shell, harmless to print."""
-    return shlex.quote(safe(text))
 
 
 def short_path(path: str | None) -> str | None:

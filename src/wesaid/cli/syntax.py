@@ -39,14 +39,27 @@ def import_() -> None:
 
     Without PATH every known place on this machine is read. What was read before is not read again; what has grown is read from where
     it ended. Damaged lines are counted, never fatal; it can be interrupted at any time and goes on where it was.
-    """
+
+    \b
+    Why messages or whole files are skipped:
+      copy, duplicate                   another file, or this one, said it already
+      deleted                           `wesaid delete` removed it; --again brings it back
+      do-not-index                      somebody said in it that it is not to be indexed
+      incognito                         such sessions are never stored
+      missing-file                      it is listed, but its transcript is gone
+      prompt-log, session-list, trajectory, checkpoint, backup, deleted-file
+                                        files beside transcripts that say nothing more
+      not-a-transcript, unsupported-format, other-format, empty
+                                        nothing that this importer reads
+    Pending is a last line that is still being written: the next import reads it.
+    """  # noqa: D301 - click's mark of what is not to be wrapped
 
 
 @command(
     "append",
     cls=Words,
     examples=(
-        'wesaid append agent:main:main --role user "we moved the ferry timetable to Postgres"',
+        'wesaid append agent:main:notes --role user "we moved the ferry timetable to Postgres"',
         "make 2>&1 | wesaid append agent:ci:main --role assistant -",
     ),
 )
@@ -158,22 +171,27 @@ def sessions() -> None:
     """List sessions, newest first."""
 
 
-@command("rewind", examples=("wesaid rewind agent:main:main --to m42",))
+@command("rewind", examples=("wesaid rewind agent:main:notes --to m42",))
 @click.argument("session_key", type=SESSION_KEY)
 @click.option("--to", required=True, metavar="MESSAGE_ID", help="This message stays and becomes the last one.")
 @as_option(sandbox=False)
 def rewind() -> None:
-    """Make an earlier message the last one of a session.
+    """Make another message the last one of a session.
 
-    What was said after it is no longer found or read; the transcript keeps it.
+    What was said after it is no longer found or read; the transcript keeps it. To a message that an earlier rewind left out it goes
+    forward again: the command that undoes a rewind is printed with it.
     """
 
 
-@command("reset", examples=("wesaid reset agent:main:main",))
+@command("reset", examples=("wesaid reset agent:main:notes",))
 @click.argument("session_key", type=SESSION_KEY)
 @as_option(sandbox=False)
 def reset() -> None:
-    """Start a session anew; what was said stays readable."""
+    """Start a session anew; what was said stays readable.
+
+    For a program that keeps one key for a conversation that begins again, such as a daily chat: what is appended from now on is a new
+    conversation, the old one is still found and opened, and no rewind leads back across the reset.
+    """
 
 
 @command("delete", examples=("wesaid delete agent:claude-code:import:3f2a",))
@@ -202,7 +220,8 @@ def delete() -> None:
 def export() -> None:
     """Write a session out as JSON lines or Markdown.
 
-    With --json the text is the `content` of one JSON object.
+    JSON lines are the whole transcript, with the branches that were rewound or abandoned; Markdown is the visible path, what
+    `wesaid history` shows. With --json the text is the `content` of one JSON object.
     """
 
 

@@ -8,15 +8,14 @@ U+0000 stays in strings, since an event is kept as it was; whoever makes text or
 
 from __future__ import annotations
 
-import base64
-import binascii
 import codecs
 import hashlib
 import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -25,15 +24,13 @@ import msgspec
 
 from wesaid import limits
 from wesaid.errors import SourceError
+from wesaid.importers.payloads import omit_payloads
 
 Record = dict[str, Any]
 
 _LENIENT: Final = json.JSONDecoder(strict=False)
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/_\-]+={0,2}")
-_DATA_URI: Final = re.compile(r"data:([A-Za-z0-9.+/-]*)[^,]{0,64};base64,")
-_PAYLOAD_KEYS: Final = frozenset({"data", "base64", "image", "image_url", "url", "blob", "bytes"})
 # What only a whole record has: tells one from an inner object that happens to end where a cut line ends.
 _RECORD_KEYS: Final = frozenset({"timestamp", "uuid", "parentId", "parentUuid", "message", "sessionId"})
 
@@ -85,18 +82,23 @@ _MARKS: Final = (
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 def printable(path: str) -> str:
     """A path as text that can be stored and written: bytes of a name that are no UTF-8 are spelled out."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    try:
+        return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # a surrogate that no file name can hold
+        return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def failure(path: str, error: OSError) -> SourceError:
+def failure(path: str, error: OSError | ValueError) -> SourceError:
     """A file system error as ours, with the path and what to do."""
-    hints: dict[type[OSError], str] = {
-        PermissionError: "give this user read permission (chmod u+r), or leave the path out",
-        FileNotFoundError: "check the path; it may have been moved or cleaned up",
-    }
-    hint = hints.get(type(error), "check that the path can be read")
+    hint = "check that the path can be read"
+    if isinstance(error, PermissionError):
+        hint = "give this user read permission (chmod u+r), or leave the path out"
+    elif isinstance(error, FileNotFoundError):
+        hint = "check the path; it may have been moved or cleaned up"
     shown = printable(path)
-    return SourceError(f"cannot read {shown}: {error.strerror or type(error).__name__}", hint=hint, details={"path": shown})
+    return SourceError(
+        f"cannot read {shown}: {getattr(error, 'strerror', error) or type(error).__name__}", hint=hint, details={"path": shown}
+    )
 
 
 def _open(path: str) -> BinaryIO:
@@ -104,7 +106,7 @@ def _open(path: str) -> BinaryIO:
     try:
         if stat.S_ISREG(Path(path).stat().st_mode):
             return Path(path).open("rb")
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise failure(path, error) from error
     shown = printable(path)
     raise SourceError(
@@ -174,7 +176,7 @@ def walk(top: str) -> Iterator[Folder | SourceError]:
             with os.scandir(path) as entries:
                 inside = sorted(entries, key=lambda entry: entry.name)
             folders = [entry.path for entry in inside if entry.is_dir(follow_symlinks=False)]
-            files = {entry.name: entry.stat().st_mtime_ns // limits.MILLISECOND_NS for entry in inside if entry.is_file()}
+            files = dict(_file_times(inside))
         except OSError as error:
             yield failure(path, error)
             continue
@@ -189,6 +191,14 @@ def walk(top: str) -> Iterator[Folder | SourceError]:
         waiting.extend((folder, depth + 1) for folder in reversed(folders))
         if seen > limits.WALK_FILES:
             return
+
+
+def _file_times(entries: Iterable[os.DirEntry[str]]) -> Iterator[tuple[str, int]]:
+    """Names of the files among entries, with their times; a link that leads nowhere, or to itself, is no file."""
+    for entry in entries:
+        with suppress(OSError):
+            if entry.is_file():
+                yield entry.name, entry.stat().st_mtime_ns // limits.MILLISECOND_NS
 
 
 def beginning(path: str) -> bytes:
@@ -279,6 +289,7 @@ def _newline(held: bytearray, encoding: Encoding, at: int) -> int:
 def _line(raw: bytes | None, end: int, encoding: Encoding, *, whole: bool) -> Line:
     if raw is None:
         return Line(end, (), damaged=1)
+    size = len(raw)  # in the file's own coding: the offset to come back to is counted in it
     if encoding is not _UTF8 and encoding.width > 1:
         raw = raw.decode(encoding.name, "replace").encode("utf-8", "replace")
     bare = raw.strip()
@@ -290,7 +301,7 @@ def _line(raw: bytes | None, end: int, encoding: Encoding, *, whole: bool) -> Li
     except (ValueError, RecursionError):
         found, damaged = parse(bare.decode("utf-8", "replace"))
         if damaged and not whole:
-            return Line(end - len(raw), (), pending=True)
+            return Line(end - size, (), pending=True)
     records = [value for value in found if isinstance(value, dict)]
     if len(raw) >= limits.BLOB_STRING_CHARS:
         for record in records:
@@ -360,37 +371,3 @@ def _clean(value: Any) -> Any:
             elif isinstance(item, (dict, list)):
                 queue.append(item)
     return box[0]
-
-
-def omit_payloads(record: Record) -> None:
-    """Replace long base64 payloads in place: the field goes, ``omitted``, ``bytes`` and ``sha256`` of what it held come beside it.
-
-    ``{"type": "image", "mimeType": "image/png", "data": "…"}`` becomes
-    ``{"type": "image", "mimeType": "image/png", "omitted": true, "bytes": 2250000, "sha256": "…"}``.
-    """
-    queue: list[Any] = [record]
-    while queue:
-        node = queue.pop()
-        if isinstance(node, dict):
-            for key in _PAYLOAD_KEYS & node.keys():
-                if (summary := _summary(node[key])) is not None:
-                    del node[key]
-                    node.update(summary)
-        queue.extend(item for item in (node.values() if isinstance(node, dict) else node) if isinstance(item, (dict, list)))
-
-
-def _summary(value: Any) -> Record | None:
-    """Size and digest of a string that is a payload, None for any other value."""
-    if not isinstance(value, str) or len(value) < limits.BLOB_STRING_CHARS:
-        return None
-    summary: Record = {"omitted": True}
-    if (uri := _DATA_URI.match(value)) is not None:
-        summary["mimeType"] = uri.group(1)
-        value = value[uri.end() :]
-    if not _BASE64.fullmatch(value):
-        return None
-    try:
-        data = base64.b64decode(value.translate({ord("-"): "+", ord("_"): "/"}) + "==")  # a spare `=` is allowed, a missing one is not
-    except (binascii.Error, ValueError):
-        data = value.encode()
-    return {**summary, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}

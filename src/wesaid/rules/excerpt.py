@@ -53,7 +53,7 @@ class _Place:
 def excerpt(text: str, terms: Sequence[Term], *, code_points: int = limits.SNIPPET_CODE_POINTS) -> Excerpt:
     """The window with the most different terms (on a tie, those listed first, so give the rarest first); its beginning if none occurs."""
     line = _SPACE.sub(" ", text[: limits.INDEXED_CODE_POINTS]).strip()
-    places = _places(line, terms)
+    places = _places_nearby(line, terms) or _places(line, terms)
     if len(line) <= code_points:
         return Excerpt(line, _marks(places, 0, len(line), 0))
     room = max(code_points - 2 * len(_ELLIPSIS), 1)
@@ -64,6 +64,26 @@ def excerpt(text: str, terms: Sequence[Term], *, code_points: int = limits.SNIPP
     lead, trail = _ELLIPSIS if start else "", _ELLIPSIS if end < len(line) else ""
     shown = line[start:end].rstrip()
     return Excerpt(lead + shown + trail, _marks(places, start, start + len(shown), len(lead)))
+
+
+def _places_nearby(line: str, terms: Sequence[Term]) -> list[_Place]:
+    """Of a very long message, the places around the first likely one: folding a whole pasted log takes longer than the search did.
+
+    Likely is where the text has a term's first token letter for letter; accents and the like are left to the thorough way.
+    """
+    if len(line) <= limits.EXCERPT_WHOLE_CODE_POINTS:
+        return []
+    plain = line.lower()
+    if len(plain) != len(line):
+        return []
+    for term in terms:
+        at = plain.find(term.tokens[0])
+        if at >= 0:
+            start = line.rfind(" ", 0, max(at - limits.EXCERPT_WHOLE_CODE_POINTS // 2, 0)) + 1
+            part = line[start : start + limits.EXCERPT_WHOLE_CODE_POINTS]
+            if places := _places(part, terms):
+                return [_Place(place.start + start, place.end + start, place.term) for place in places]
+    return []
 
 
 def _places(line: str, terms: Sequence[Term]) -> list[_Place]:

@@ -327,7 +327,7 @@ def _chosen(message: Mapping[str, Any]) -> str:
         return text.strip(_SPACE)
     if not isinstance(content, list):
         return ""
-    blocks = [block for block in content if isinstance(block, Mapping) and block.get("type") in _TEXT_BLOCKS]
+    blocks = [block for block in content if isinstance(block, Mapping) and _name(block.get("type")) in _TEXT_BLOCKS]
     texts = [block.get("text") for block in blocks]
     return "\n".join(said for said in texts if isinstance(said, str) and said.strip(_SPACE))
 

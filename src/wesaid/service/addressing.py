@@ -19,6 +19,8 @@ _MAIN_AGENT = "main"
 
 def policy_of(home: Home, caller: Caller) -> Policy:
     """What a caller may read: the one rule for every surface (contract.md §3)."""
+    if not isinstance(caller, Caller):
+        raise InputError("a reading needs a caller", hint='wesaid.Caller("agent:…") or wesaid.OPERATOR', details={"field": "caller"})
     if caller.is_operator:
         return visibility.policy(caller, visibility.VisibilityRules(), visibility.Lineage())
     settings = home.settings
@@ -63,7 +65,7 @@ def lineage_of(home: Home, caller: Caller) -> visibility.Lineage:
 
 def full_key(home: Home, caller: Caller, reference: str) -> str:
     """A session's full key from a key, ``current``, ``main`` or a session id. NotFoundError when nothing visible has that id."""
-    text = reference.strip()
+    text = reference.encode("utf-8", "replace").decode("utf-8").strip()
     if not text:
         raise InputError(
             "sessionKey is empty", hint="give a session key, a session id, `current` or `main`", details={"field": "sessionKey"}
@@ -114,18 +116,11 @@ def visible_session(home: Home, caller: Caller, reference: str) -> SessionRow:
     return row
 
 
-def check_may_write(home: Home, caller: Caller, key: str, *, spawned_by: str | None = None) -> None:
-    """NotVisibleError unless the caller may write to a session: the operator, the session itself, or what spawned it.
-
-    With ``spawned_by`` the session is about to be made: one that the caller says it spawns counts as spawned.
-    """
+def check_may_write(home: Home, caller: Caller, key: str) -> None:
+    """NotVisibleError unless the caller may write to a session: the operator, the session itself, or what spawned it."""
     if caller.is_operator:
         return
-    me = normal(caller)
-    lineage = lineage_of(home, caller)
-    if spawned_by is not None and spawned_by == me.key:
-        lineage = visibility.Lineage(subtree=lineage.subtree | {key}, agents=lineage.agents)
-    if not visibility.may_write(me, key, lineage):
+    if not visibility.may_write(normal(caller), key, lineage_of(home, caller)):
         raise NotVisibleError(
             f"no session {key!r} that this caller may write to",
             hint="a session may write to itself and to what it spawned",

@@ -64,21 +64,23 @@ def _events(store: Store, window: int, *, visible: bool) -> Iterator[StoredEvent
         seq, position = events[-1].seq, position + len(events)
 
 
-def redacted(redactor: Redactor, value: Any) -> Any:
-    """A JSON value with every string in it redacted, keys included."""
+def redacted(redactor: Redactor, value: Any, depth: int = 0) -> Any:
+    """A JSON value with every string in it redacted, keys included; what is nested absurdly deep becomes its redacted text."""
     if isinstance(value, str):
         return redactor.redact(value)
+    if depth > limits.JSON_DEPTH:
+        return redactor.redact(msgspec.json.encode(value).decode())
     if isinstance(value, dict):
-        return {redactor.redact(str(name)): _field(redactor, str(name), inner) for name, inner in value.items()}
+        return {redactor.redact(str(name)): _field(redactor, str(name), inner, depth + 1) for name, inner in value.items()}
     if isinstance(value, list):
-        return [redacted(redactor, inner) for inner in value]
+        return [redacted(redactor, inner, depth + 1) for inner in value]
     return value
 
 
-def _field(redactor: Redactor, name: str, value: Any) -> Any:
+def _field(redactor: Redactor, name: str, value: Any, depth: int) -> Any:
     """A named value: the name is context that a pattern may need (``"apiKey": "…"``)."""
     if not isinstance(value, str):
-        return redacted(redactor, value)
+        return redacted(redactor, value, depth)
     safe = redactor.redact(value)
     if safe != value:
         return safe

@@ -11,13 +11,14 @@ Offsets count back from the newest, so that ``nextOffset`` is the older page and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import msgspec
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
-from wesaid.errors import InputError, NotFoundError
+from wesaid.errors import InputError, NotFoundError, StoreError
 from wesaid.rules.redact import Redactor
 from wesaid.service import addressing, showing, wire
 from wesaid.service.methods import HistoryParams
@@ -101,7 +102,7 @@ def message(home: Home, caller: Caller, key: str | None, message_id: str, *, rev
     else:
         agents = {}
         for agent, scope in addressing.scopes(home, addressing.policy_of(home, caller), None).items():
-            with home.store(agent).reading() as view:
+            with suppress(StoreError), home.store(agent).reading() as view:  # it may be in another agent's database
                 agents[agent] = view.sessions_with(message_id, scope)
     for agent, rows in agents.items():
         with home.store(agent).reading() as view:

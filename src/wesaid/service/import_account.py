@@ -7,11 +7,13 @@ what an earlier run brought in. A file that is left out whole counts as one unde
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any, Final
 
-from wesaid.errors import WesaidError
+from wesaid.errors import SourceError, WesaidError
 
 # Reasons that say that a file is no transcript of a conversation at all.
 NOT_TRANSCRIPTS: Final = frozenset({"not-a-transcript", "prompt-log", "session-list", "unsupported-format", "other-format", "empty"})
@@ -108,4 +110,15 @@ def _figures(source: SourceAccount) -> Mapping[str, Any]:
     }
 
 
-__all__ = ["NOT_TRANSCRIPTS", "Account", "Failure", "SourceAccount", "account_of"]
+def failure_of(error: Exception) -> SourceError:
+    """What kept one file out, as its account tells it: our own error's words, or where a defect of ours is. Never text of the file."""
+    if isinstance(error, WesaidError):
+        return SourceError(error.message, hint=error.hint, details=error.details)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return SourceError(
+        f"cannot make sense of it: {type(error).__name__} at {PurePath(where.filename).name}:{where.lineno}",
+        hint="please report this with the kind of file it is; the other files are imported",
+    )
+
+
+__all__ = ["NOT_TRANSCRIPTS", "Account", "Failure", "SourceAccount", "account_of", "failure_of"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import msgspec
@@ -25,6 +25,28 @@ Mark = tuple[str, bytes]  # an event's id and a digest of its record
 _GROUPS: Final = frozenset({"group", "channel", "room"})
 _MARK_BYTES: Final = 8
 _COMMAND: Final = re.compile("<command-(?:name|message|args)>")
+
+
+@dataclass(slots=True)
+class Target:
+    """Where one conversation of the file goes."""
+
+    slot: str
+    key: str
+    told: Told
+    refused: str | None = None  # why it is not imported
+    known: set[Mark] | None = None  # what is stored already; None: nothing of it can be
+    ids: set[str] = field(default_factory=set)
+    known_as: str = "unchanged"  # the figure of what is stored already
+    lifts: str | None = None  # a tombstone to lift
+    first: str | None = None  # id and digest of its first message, which a fork shares
+    messages: int = 0  # that the session has of this file
+    batch: list[Prepared] = field(default_factory=list)
+    stored: bool = False
+    moved: bool = False  # a changed message was written again: the branch has to be led back to the file's last one
+    last: str | None = None  # id of the last event written
+    at: str | None = None  # id of the entry that was just read
+    before: str | None = None  # and of the one before it
 
 
 def facts_of(redactor: Redactor, source: Source, told: Told, row: SessionRow | None, *, titles: Iterable[str | None]) -> Facts:

@@ -15,40 +15,18 @@ from typing import Any, Final
 
 from wesaid import keys, limits
 from wesaid.engines.contract import Store, View, Writer
-from wesaid.errors import SourceError
+from wesaid.errors import SourceError, StoreError
 from wesaid.importers import DIALECTS, reading
 from wesaid.importers.known import MAIN, Dialect, Source, Told, moment
 from wesaid.rules import searchable
-from wesaid.service.import_account import SourceAccount
-from wesaid.service.import_facts import Mark, after_ours, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
+from wesaid.service.import_account import SourceAccount, failure_of
+from wesaid.service.import_facts import Target, after_ours, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
-from wesaid.values import Event, Facts, NavKind, Prepared, SourceState, WindowSpec
+from wesaid.values import Event, Facts, NavKind, SourceState, WindowSpec
 
 MARKER: Final = "<!-- wesaid: do not index -->"
 _NEEDLE: Final = b"wesaid: do not index"  # the part of it that no JSON writer escapes
-
-
-@dataclass(slots=True)
-class Target:
-    """Where one conversation of the file goes."""
-
-    slot: str
-    key: str
-    told: Told
-    refused: str | None = None  # why it is not imported
-    known: set[Mark] | None = None  # what is stored already; None: nothing of it can be
-    ids: set[str] = field(default_factory=set)
-    known_as: str = "unchanged"  # the figure of what is stored already
-    lifts: str | None = None  # a tombstone to lift
-    first: str | None = None  # id and digest of its first message, which a fork shares
-    messages: int = 0  # that the session has of this file
-    batch: list[Prepared] = field(default_factory=list)
-    stored: bool = False
-    moved: bool = False  # a changed message was written again: the branch has to be led back to the file's last one
-    last: str | None = None  # id of the last event written
-    at: str | None = None  # id of the entry that was just read
-    before: str | None = None  # and of the one before it
 
 
 @dataclass(slots=True)
@@ -101,6 +79,10 @@ class FileImport:
             self._read(identity, 0 if refused else offset, refused)
         except SourceError as error:
             self.account.error = error
+        except StoreError:  # not this file's fault: no file would fare better
+            raise
+        except Exception as error:  # noqa: BLE001 - one file that we cannot make sense of must not keep the others out
+            self.account.error = failure_of(error)
         return self.account
 
     def _is_unchanged(self, state: SourceState, now: reading.Identity) -> bool:
@@ -375,10 +357,9 @@ class FileImport:
             "damaged": self.account.damaged_lines,
             "pending": self.account.pending,
         }
-        source = self.source
         return SourceState(
-            path=source.name,
-            tool=source.tool,
+            path=self.source.name,
+            tool=self.source.tool,
             size=identity.size,
             mtime_ns=identity.mtime_ns,
             offset=offset,
@@ -386,12 +367,17 @@ class FileImport:
             keys=tuple(target.key for target in live),
             state={
                 "complete": complete,
-                "tail": reading.digest_before(source.path, offset),
+                "tail": reading.digest_before(self.source.path, offset),
                 "reader": reader,
                 "figures": figures,
                 "slots": {target.slot: target.key for target in self.targets.values()},
                 "refused": {target.slot: target.refused for target in self.targets.values() if target.refused},
                 "firsts": {target.key: target.first for target in live if target.first},
-                "lone": None if source.window else {"key": source.key, "session_id": source.session_id, "spawned_by": source.spawned_by},
+                "lone": self._lone(),
             },
         )
+
+    def _lone(self) -> Mapping[str, Any] | None:
+        """What a file that no list names says of where it lands."""
+        source = self.source
+        return None if source.window else {"key": source.key, "session_id": source.session_id, "spawned_by": source.spawned_by}

@@ -64,7 +64,12 @@ def discover(paths: Iterable[str | Path], wanted: Wanted) -> list[Met]:
     """Everything that the paths hold, each file once."""
     met: dict[str, Met] = {}
     for path in paths:
-        absolute = os.path.realpath(Path(path).expanduser())
+        try:
+            absolute = os.path.realpath(Path(path).expanduser())
+        except (OSError, ValueError) as error:  # too long, a NUL, or no Unicode
+            shown = reading.printable(str(path))
+            met[shown] = Unread(shown, reading.failure(shown, error))
+            continue
         for found in _folder(absolute, wanted) if Path(absolute).is_dir() else _file(absolute, wanted):
             met.setdefault(found.path, found)
     spawned = [found for found in met.values() if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
@@ -121,7 +126,7 @@ def _left_out(path: str, rules: Mapping[str, Sequence[str]]) -> bool:
         if not path.startswith(top):
             continue
         parts = PurePath(path[len(top) :].lstrip("/")).parts if top else PurePath(path).parts
-        ways = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+        ways = ["/".join(parts[: count + 1]).lstrip("/") for count in range(len(parts))]
         if any(
             fnmatch.fnmatchcase(way, glob.strip("/")) or fnmatch.fnmatchcase(PurePath(way).name, glob.strip("/"))
             for glob in globs

@@ -6,12 +6,13 @@ A source that fails does not stop the others. What was read before is told by ``
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from wesaid import keys
-from wesaid.errors import NotFoundError
+from wesaid.errors import NotFoundError, StoreError
 from wesaid.importers import openclaw
 from wesaid.importers.known import LeftOut, Source
 from wesaid.importers.reading import printable
@@ -66,7 +67,7 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
         report()
         accounts.append(run.one(found, report))
     run.link_forks()
-    run.mark_missing([os.path.realpath(Path(path).expanduser()) for path in asked])
+    run.mark_missing(list(_absolute(asked)))
     if progress is not None:
         progress(len(met), len(met), "")
     for one in accounts:
@@ -82,6 +83,13 @@ def _reporter(progress: Progress | None, done: int, total: int, path: str) -> Ca
             progress(done, total, path)
 
     return report
+
+
+def _absolute(paths: Iterable[str | Path]) -> Iterator[str]:
+    """The paths that can be paths."""
+    for path in paths:
+        with suppress(OSError, ValueError):
+            yield os.path.realpath(Path(path).expanduser())
 
 
 def _check_deleted(home: Home, key: str) -> None:
@@ -165,18 +173,21 @@ class _Run:
     def mark_missing(self, tops: list[str]) -> None:
         """Files below these paths that were imported once and are gone: what they said stays, and its sessions say so."""
         for agent in self.home.engine.agents() if tops and not self.dry_run else ():
-            store = self.home.engine.store(agent)
-            if store is None:
-                continue
-            with store.reading() as view:
-                below = [
-                    state for state in view.sources() if not state.missing and any(PurePath(state.path).is_relative_to(top) for top in tops)
-                ]
-            gone = [state for state in below if not os.path.lexists(state.path) and "\\x" not in state.path]
-            if gone:
-                with store.writing() as writer:
-                    for state in gone:
-                        writer.note_source(replace(state, missing=True))
+            with suppress(StoreError):  # an agent that cannot be read is for others to report; these files are not its own
+                self._mark_missing(agent, tops)
+
+    def _mark_missing(self, agent: str, tops: list[str]) -> None:
+        store = self.home.engine.store(agent)
+        if store is None:
+            return
+        with store.reading() as view:
+            known = [state for state in view.sources() if not state.missing]
+        below = [state for state in known if any(PurePath(state.path).is_relative_to(top) for top in tops)]
+        gone = [state for state in below if not os.path.lexists(state.path) and "\\x" not in state.path]
+        if gone:
+            with store.writing() as writer:
+                for state in gone:
+                    writer.note_source(replace(state, missing=True))
 
 
 __all__ = ["Account", "Failure", "Progress", "SourceAccount", "import_paths"]

@@ -78,7 +78,7 @@ class ListParams(msgspec.Struct, kw_only=True, frozen=True, rename="camel", forb
 def convert(kind: type[Params], given: Mapping[str, Any]) -> Params:
     """Parameters from a mapping of wire names (Python names are taken too). InputError names the field, what was given and what is allowed."""
     names = {field.name: field.encode_name for field in _fields(kind)}
-    wire = {names.get(name, name): value for name, value in given.items()}
+    wire = {names.get(name, name): _valid(value) for name, value in given.items()}
     allowed = sorted(names.values())
     for name in wire:
         if name not in allowed:
@@ -95,6 +95,11 @@ def convert(kind: type[Params], given: Mapping[str, Any]) -> Params:
 def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
     """A type's fields, read once: asking anew costs half a millisecond."""
     return msgspec.structs.fields(kind)
+
+
+def _valid(value: Any) -> Any:
+    """A text with lone surrogates made valid: they come from arguments that are not UTF-8, and no coding can hold them."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) and not value.isascii() else value
 
 
 def _check(kind: type[msgspec.Struct], field: msgspec.structs.FieldInfo, value: Any) -> None:

@@ -122,7 +122,7 @@ class _Made:
         """A JSON value: redacted with its names as context, then every string in it cut."""
         safe = raw if self.how.reveal else redacted(self.how.redactor, raw)
         self.redacted |= safe != raw
-        return self._clipped(safe)
+        return safe if self.how.whole else self._clipped(safe)
 
     def _clipped(self, value: Any) -> Any:
         if isinstance(value, str):

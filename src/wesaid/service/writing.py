@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from wesaid import importers, keys, limits
-from wesaid.engines.contract import Writer
+from wesaid.engines.contract import View, Writer
 from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import searchable
 from wesaid.rules.redact import apply
@@ -42,7 +42,7 @@ def create(home: Home, caller: Caller, key: str, *, spawned_by: str | None = Non
     """A new, empty session. ConflictError when it exists. A session caller may create what it spawns."""
     full = _writable(key)
     parent = str(keys.parse(spawned_by)) if spawned_by is not None else None
-    addressing.check_may_write(home, caller, full, spawned_by=parent)
+    _check_may_begin(home, caller, full, parent)
     with home.new_store(keys.parse(full).agent_id).writing() as writer:
         if writer.session(full) is not None:
             addressing.check_may_write(home, caller, full)  # that it exists is for those to know who may write to it
@@ -65,18 +65,20 @@ def append(  # noqa: PLR0913 - who, where, what; the rest only when the session 
     if store is None:
         if not create:
             raise addressing.absent(key)
-        addressing.check_may_write(home, caller, full, spawned_by=parent)  # who may not write leaves no empty database either
+        _check_may_begin(home, caller, full, parent)  # who may not write leaves no empty database either
         store = home.new_store(keys.parse(full).agent_id)
     with store.writing() as writer:
         row = writer.session(full)
         if row is None:
             if not create:
                 raise addressing.absent(key)
-            addressing.check_may_write(home, caller, full, spawned_by=parent)
+            _check_may_begin(home, caller, full, parent)
             row = writer.create(_facts(home, full, parent, None))
         else:
             addressing.check_may_write(home, caller, full)
             if parent is not None and row.facts.spawned_by != parent:
+                addressing.check_operator(caller, "setting a parent later")  # lineage is set at creation, never by who reads
+                _check_no_circle(writer, full, parent)
                 row = writer.patch(full, replace(row.facts, spawned_by=parent)) if row.facts.spawned_by is None else _contradiction(full)
         placed = [_once(writer, row, each) for each in prepared]
         _entitle(writer, row, prepared)
@@ -121,6 +123,8 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
     addressing.check_may_write(home, caller, row.facts.key)
     agent = keys.parse(row.facts.key).agent_id
     full = _writable(new_key) if new_key is not None else f"agent:{agent}:dashboard:{home.new_id()}"
+    parent = addressing.normal(caller).key
+    _check_may_begin(home, caller, full, parent)
     source = home.store(agent)
     with source.reading() as view:
         found = view.locate(row.facts.key, at)
@@ -137,11 +141,13 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
         updated_at=home.now(),
         kind=keys.kind(full),
         forked_from=row.facts.key,
-        spawned_by=None,
+        spawned_by=parent if parent != full else None,
         archived_at=None,
         extra={},
     )
     with home.new_store(keys.parse(full).agent_id).writing() as writer:
+        if writer.session(full) is not None:
+            addressing.check_may_write(home, caller, full)
         writer.create(facts)
         writer.append(
             full, [replace(copy, event=replace(copy.event, nav=replace(copy.event.nav, has_parent=False, parent=None))) for copy in copies]
@@ -189,6 +195,28 @@ def clean(text: str) -> str:
 
 
 # ── one message ──────────────────────────────────────────────────────────────────────────────────────────────────
+def _check_may_begin(home: Home, caller: Caller, key: str, parent: str | None) -> None:
+    """A session caller may begin itself and what it spawns, in its own agent; everything else looks absent."""
+    me = addressing.normal(caller).key
+    if me is None or me == key:
+        return
+    if me != parent or keys.parse(me).agent_id != keys.parse(key).agent_id:
+        addressing.check_may_write(home, caller, key)
+
+
+def _check_no_circle(view: View, key: str, parent: str) -> None:
+    """InputError when a session would descend from itself."""
+    at: str | None = parent
+    for _ in range(limits.LINEAGE_DEPTH_MAX):
+        if at is None:
+            return
+        if at == key:
+            raise InputError(f"session {key} cannot descend from itself", hint="give another parent", details={"field": "spawnedBy"})
+        row = view.session(at)
+        at = row.facts.spawned_by if row is not None else None
+    raise InputError("the lineage is too deep", hint=f"at most {limits.LINEAGE_DEPTH_MAX} generations", details={"field": "spawnedBy"})
+
+
 def _ours(record: dict[str, Any]) -> dict[str, Any]:
     """A record of our own, told from those of the session's tool by its mark."""
     return {**record, importers.NATIVE: {"version": 1}}
@@ -306,7 +334,7 @@ def _contradiction(key: str) -> SessionRow:
 
 def _no_message(message_id: str) -> NotFoundError:
     return NotFoundError(
-        f"no message {message_id[: limits.MESSAGE_ID_BYTES]!r} on the visible path",
+        f"no message {message_id[: limits.MESSAGE_ID_BYTES]!r} to go to in this session",
         hint="`wesaid history KEY` shows the messages and their ids",
         details={"field": "messageId"},
     )

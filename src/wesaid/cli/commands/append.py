@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from wesaid import limits
+from wesaid.cli.ages import instant
 from wesaid.cli.asking import caller_of
 from wesaid.cli.command import FOUND, Run, given
 from wesaid.cli.facts import facts_lines
@@ -22,7 +23,7 @@ def execute(run: Run, session_key: str, text: str, **options: Any) -> int:
     if run.out.as_json:
         run.out.object(facts)
     else:
-        run.out.lines(facts_lines(facts))
+        run.out.lines(facts_lines(facts | {"timestamp": instant(done.timestamp, home.now())}))
     return FOUND
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wesaid.cli.ages import instant
 from wesaid.cli.asking import caller_of
 from wesaid.cli.command import FOUND, Run
 from wesaid.cli.facts import facts_lines
@@ -16,5 +17,5 @@ def execute(run: Run, session_key: str, *, as_key: str | None) -> int:
     if run.out.as_json:
         run.out.object(facts)
     else:
-        run.out.lines(facts_lines(facts))
+        run.out.lines(facts_lines(facts | {"resetAt": instant(row.facts.updated_at, home.now())}))
     return FOUND

@@ -12,7 +12,7 @@ from wesaid.cli.render_search import Asked, nothing_lines, page_lines
 from wesaid.service import methods, opening, reconciling, searching, wire
 from wesaid.values import Page
 
-# What a search that is offered to be typed takes over from the one that was.
+# What the search that is offered to be typed takes over from the one that was.
 _NARROWING: Final = ("agents", "role", "after", "before", "tool", "project", "order", "context", "detail", "explain")
 
 

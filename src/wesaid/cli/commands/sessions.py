@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from wesaid import limits
 from wesaid.cli.ages import age
 from wesaid.cli.asking import caller_of
 from wesaid.cli.command import FOUND, NOTHING, Run, given
 from wesaid.cli.output import safe
-from wesaid.cli.paint import Line, table
+from wesaid.cli.paint import Line, clip_start, clip_words, table, width
 from wesaid.cli.render_search import short_path
 from wesaid.service import listing, methods, opening, wire
 from wesaid.service.listed import ListedSession
-
-_KINDS = ("main", "group", "cron", "hook", "subagent", "import", "other")
 
 
 def execute(run: Run, **options: Any) -> int:
@@ -32,7 +31,8 @@ def execute(run: Run, **options: Any) -> int:
         if run.out.as_json:
             run.out.object(wire.sessions_json(page))
         elif page.rows:
-            run.out.lines((_blocks if run.out.is_terminal else _columns)(page.rows, home.now()))
+            room = run.out.width
+            run.out.lines(_columns(page.rows, home.now()) if room is None else _blocks(page.rows, home.now(), room))
             if page.has_more:
                 run.out.note(f"{len(page.rows)} shown; --offset {page.next_offset} shows the next")
         else:
@@ -42,13 +42,27 @@ def execute(run: Run, **options: Any) -> int:
     return FOUND if page.rows else NOTHING
 
 
-def _blocks(rows: Sequence[ListedSession], now: int) -> Iterator[Line]:
-    """For reading: a key is long, so that a row of everything fits on few terminals."""
+def _blocks(rows: Sequence[ListedSession], now: int, room: int) -> Iterator[Line]:
+    """For reading: title, key and facts in rows of ``room`` cells; a key is never cut, so that it can be copied."""
     for row in rows:
         count = f"{row.message_count} {'message' if row.message_count == 1 else 'messages'}"
-        facts = [row.tool, short_path(row.project), age(row.updated_at, now), count]
-        yield [(safe(row.label or row.title or "Untitled session"), "title")]
-        yield [("  ", ""), (safe(row.key), "key"), *[(f" · {safe(fact)}", "dim") for fact in facts if fact]]
+        facts = [safe(fact) for fact in (row.tool, short_path(row.project), age(row.updated_at, now), count) if fact]
+        project = safe(short_path(row.project) or "")
+        key = safe(row.key)
+        yield [(clip_words(safe(row.label or row.title or "Untitled session"), room), "title")]
+        used = len("  ") + len(" · ") * len(facts) + width("".join(facts)) - width(project)
+        for_project = room - used - width(key)
+        if for_project >= min(width(project), limits.CLI_PATH_CELLS_MIN):
+            yield [("  ", ""), (key, "key"), *[(f" · {_within(fact, project, for_project)}", "dim") for fact in facts]]
+        else:
+            yield [("  ", ""), (key, "key")]
+            fitting = [_within(fact, project, max(room - used, limits.CLI_PATH_CELLS_MIN)) for fact in facts]
+            yield [(f"  {' · '.join(fitting)}", "dim")]
+
+
+def _within(fact: str, project: str, room: int) -> str:
+    """A fact; of the project's folder as much of its end as there is room for."""
+    return clip_start(fact, room) if fact == project else fact
 
 
 def _columns(rows: Sequence[ListedSession], now: int) -> list[Line]:

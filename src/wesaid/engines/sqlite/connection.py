@@ -17,6 +17,7 @@ import apsw
 
 from wesaid import limits
 from wesaid.errors import (
+    InputError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
@@ -141,6 +142,11 @@ def translated(path: Path | str) -> Iterator[None]:
         raise StoreReadOnlyError(f"cannot open {path}", hint="check that the folder exists and that you may read and write it") from error
     except apsw.IOError as error:
         raise StoreError(f"reading or writing {path} failed", hint="check the disk; everything committed before is kept") from error
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "a text holds a lone surrogate, which is no character",
+            hint="give valid Unicode; what was typed may have been cut in a character",
+        ) from error
     except apsw.InterruptError:
         raise
     except apsw.Error as error:

@@ -1,0 +1,192 @@
+"""What an attacker of the first version found, kept out: odd files, odd callers, odd text."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import pytest
+
+from wesaid.errors import InputError, NotFoundError, WesaidError
+from wesaid.service import exporting, importing, opening, writing
+from wesaid.values import OPERATOR, Caller
+
+MAIN = "agent:main:main"
+HEADER = {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-03-01T10:00:00.000Z", "cwd": "/w"}
+
+
+def message(name, text, **more):
+    """An OpenClaw line."""
+    return {
+        "type": "message",
+        "id": name,
+        "parentId": None,
+        "timestamp": "2026-03-01T10:00:01.000Z",
+        "message": {"role": "user", "content": text},
+    } | more
+
+
+def written(path, *records, coding="utf-8", tail=""):
+    """A transcript file."""
+    text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records) + tail
+    path.write_bytes((b"\xff\xfe" if coding == "utf-16-le" else b"") + text.encode(coding))
+    return path
+
+
+def texts_found(lab, *words):
+    """How many hits each word has."""
+    return [len(lab.search(word)["results"]) for word in words]
+
+
+@pytest.mark.parametrize("kind", [{}, [], 7, None])
+def test_a_block_whose_type_is_no_name_is_passed_over(lab, tmp_path, kind):
+    """The message's other blocks are read, and so is the next file."""
+    odd = [{"type": kind, "text": "lynx"}, {"type": "text", "text": "ocelot"}]
+    written(tmp_path / "a.jsonl", HEADER, message("a", odd))
+    written(tmp_path / "z.jsonl", HEADER | {"id": "s2"}, message("z", "margay"))
+    account = importing.import_paths(lab.home, [tmp_path])
+    assert account.failed == ()
+    assert texts_found(lab, "ocelot", "margay", "lynx") == [1, 1, 0]
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-16-le"])
+def test_a_line_that_is_still_being_written_is_read_when_it_is_whole(lab, tmp_path, coding):
+    """Pending first, imported then, in the file's own coding."""
+    line = json.dumps(message("b", "second 评审", parentId="a"), ensure_ascii=False)
+    path = written(tmp_path / "a.jsonl", HEADER, message("a", "first"), coding=coding, tail=line[:70])
+    first = importing.import_paths(lab.home, [path]).as_json()["totals"]
+    assert (first["imported"], first["pending"], first["damagedLines"]) == (1, 1, 0)
+    with path.open("ab") as handle:
+        handle.write((line[70:] + "\n").encode(coding))
+    again = importing.import_paths(lab.home, [path]).as_json()["totals"]
+    assert (again["imported"], again["pending"], again["damagedLines"]) == (1, 0, 0)
+    assert texts_found(lab, "first", "second") == [1, 1]
+
+
+def test_a_link_to_itself_hides_nothing_beside_it(lab, tmp_path):
+    """It is no file; the folder's transcripts are."""
+    written(tmp_path / "a.jsonl", HEADER, message("a", "heron"))
+    (tmp_path / "x.jsonl").symlink_to("x.jsonl")
+    assert importing.import_paths(lab.home, [tmp_path]).failed == ()
+    assert texts_found(lab, "heron") == [1]
+
+
+def test_two_files_that_disagree_about_a_parent_stop_nothing(lab, tmp_path):
+    """Lineage once set stays; whatever one file's fate is, the others are imported and the account says so."""
+    for name, session in (("a", "s1"), ("b", "s1")):
+        main = {
+            "type": "user",
+            "uuid": f"{name}1",
+            "parentUuid": None,
+            "sessionId": session,
+            "cwd": "/w",
+            "message": {"role": "user", "content": f"{name} main"},
+        }
+        side = {
+            "type": "user",
+            "uuid": "x1",
+            "parentUuid": None,
+            "sessionId": session,
+            "isSidechain": True,
+            "agentId": "abc",
+            "cwd": "/w",
+            "message": {"role": "user", "content": "shared side"},
+        }
+        written(tmp_path / f"{name}.jsonl", main, side)
+    last = {
+        "type": "user",
+        "uuid": "c1",
+        "parentUuid": None,
+        "sessionId": "s9",
+        "cwd": "/w",
+        "message": {"role": "user", "content": "curlew"},
+    }
+    written(tmp_path / "c.jsonl", last)
+    importing.import_paths(lab.home, [tmp_path], tool="claude-code")
+    assert texts_found(lab, "curlew") == [1]
+
+
+def test_a_session_cannot_plant_sessions_in_another_agent(lab):
+    """Neither by a fork nor by claiming to have spawned one; nor does trying make a database."""
+    said = lab.say("the ferry leaves at nine")
+    me = Caller(MAIN)
+    for attempt in (
+        lambda: writing.fork(lab.home, me, MAIN, said, new_key="agent:other:planted"),
+        lambda: writing.create(lab.home, me, "agent:other:planted", spawned_by=MAIN),
+        lambda: writing.append(lab.home, me, "agent:other:planted", [{"role": "user", "text": "x"}], spawned_by=MAIN),
+    ):
+        with pytest.raises(NotFoundError):
+            attempt()
+    assert lab.home.engine.agents() == ["main"]
+    fork = writing.fork(lab.home, me, MAIN, said)
+    assert fork.facts.spawned_by == MAIN
+
+
+def test_a_session_cannot_give_itself_a_parent_later_and_nobody_makes_a_circle(lab):
+    """Lineage is set when a session is made; a session never descends from itself."""
+    lab.say("one", key="agent:main:x")
+    lab.say("two", key="agent:main:y", by="agent:main:x")
+    with pytest.raises(NotFoundError):
+        writing.append(lab.home, Caller("agent:main:x"), "agent:main:x", [], spawned_by="agent:main:z")
+    with pytest.raises(InputError):
+        writing.append(lab.home, OPERATOR, "agent:main:x", [], spawned_by="agent:main:y")
+
+
+def test_whether_a_hidden_session_exists_cannot_be_tried_out(lab):
+    """Creating or forking onto a hidden key fails as it does onto any key that the caller may not write to."""
+    lab.say("hidden", key="agent:main:hidden")
+    said = lab.say("mine", key="agent:main:x")
+    me = Caller("agent:main:x")
+    with pytest.raises(NotFoundError):
+        writing.create(lab.home, me, "agent:main:hidden", spawned_by="agent:main:x")
+    with pytest.raises(NotFoundError):
+        writing.fork(lab.home, me, "agent:main:x", said, new_key="agent:main:hidden")
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda lab: lab.search("ferry x\ud800y zebra"),
+        lambda lab: lab.search("ferry", tool="\ud800"),
+        lambda lab: lab.search("ferry", sessionKey="\ud800"),
+        lambda lab: lab.history(messageId="\ud800"),
+        lambda lab: writing.rewind(lab.home, OPERATOR, MAIN, "\ud800"),
+        lambda lab: writing.fork(lab.home, OPERATOR, MAIN, "\ud800"),
+        lambda lab: lab.exported("agent:main:\ud800"),
+        lambda lab: importing.import_paths(lab.home, ["\ud800", "x\0y"]),
+    ],
+)
+def test_text_that_is_no_unicode_is_answered_or_refused_clearly(lab, attempt):
+    """Arguments that are not UTF-8 reach Python as lone surrogates; they raise our errors or none."""
+    lab.say("the ferry leaves at nine")
+    with suppress(WesaidError):
+        attempt(lab)
+    assert texts_found(lab, "ferry") == [1]
+
+
+def test_a_record_nested_too_deep_is_exported_all_the_same(lab, tmp_path):
+    """As text, redacted, when it is deeper than anything real."""
+    deep = json.loads("[" * 300 + "]" * 300)
+    written(tmp_path / "a.jsonl", HEADER, message("a", "heron", extra=deep))
+    importing.import_paths(lab.home, [tmp_path / "a.jsonl"])
+    lines = list(exporting.export(lab.home, OPERATOR, "agent:main:import:s1"))
+    assert [json.loads(line)["type"] for line in lines] == ["session", "message"]
+
+
+@pytest.mark.parametrize("caller", [None, MAIN, 3])
+def test_who_reads_without_a_caller_is_told_so(lab, caller):
+    """A forgotten caller is nobody, and not the operator."""
+    lab.say("the ferry leaves at nine")
+    with pytest.raises(InputError, match="caller"):
+        lab.search("ferry", caller=caller)
+
+
+def test_an_absolute_glob_leaves_out_what_it_names(tmp_path):
+    """`import.ignore` may name a place of this machine."""
+    folder = tmp_path / "in" / "private"
+    folder.mkdir(parents=True)
+    written(folder / "a.jsonl", HEADER, message("a", "heron"))
+    written(tmp_path / "in" / "b.jsonl", HEADER | {"id": "s2"}, message("b", "egret"))
+    with opening.open_home(tmp_path / "home", environ={"WESAID_IMPORT_IGNORE": str(folder)}) as home:
+        account = importing.import_paths(home, [tmp_path / "in"]).as_json()
+    assert account["totals"]["imported"] == 1
