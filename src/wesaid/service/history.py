@@ -51,9 +51,7 @@ class _Reading:
 
     @property
     def how(self) -> showing.View:
-        return showing.View(
-            redactor=self.redactor, tools=self.params.include_tools, reveal=self.params.reveal, whole=self.params.reveal
-        )
+        return showing.View(redactor=self.redactor, tools=self.params.include_tools, reveal=self.params.reveal, whole=self.params.reveal)
 
     def total(self) -> int:
         """How many rows are numbered."""

@@ -249,7 +249,9 @@ def _message(home: Home, message: Mapping[str, Any], *, subagent: bool) -> Prepa
     )
     said = {"role": role, "content": [{"type": "text", "text": clean(text)}], "timestamp": when}
     record = _ours({"type": "message", "id": name, "timestamp": iso(when), "message": said})
-    return prepare(home.redactor, _DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record), subagent=subagent)
+    return prepare(
+        home.redactor, _DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record), subagent=subagent
+    )
 
 
 def _once(writer: Writer, row: SessionRow, prepared: Prepared) -> Placed:
