@@ -97,7 +97,7 @@ def test_wherever_it_stands_no_cut_shows_a_part_of_it(lab, one, before, split, d
     """At any offset, across the excerpt's edge, split by what cannot be seen: the whole is redacted, then cut."""
     _, text, secret = one
     at = data.draw(st.integers(0, len(text)))
-    key = f"agent:main:s{before}x{data.draw(st.integers(0, 10**9))}"
+    key = f"agent:main:{lab.home.new_id()}"  # a session of its own: another example's words may be like this one's secret
     filler = ("harbour light " * 40)[:before]
     lab.say(f"{filler} {text[:at]}{split}{text[at:]} walrus {'quay ' * 80}", key=key)
     for query in ("walrus", "harbour", "quay"):
