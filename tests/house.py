@@ -43,6 +43,7 @@ ROOMS = (
     Room("wesaid.graphemes", ("wesaid.limits",)),
     Room("wesaid.values", VALUES),
     Room("wesaid.rules", (*VALUES, "wesaid.rules.fold"), RULES_NEVER),
+    Room("wesaid.rules.redact", (*VALUES, "wesaid.rules.redact"), RULES_NEVER),
     Room(
         "wesaid.importers",
         (*VALUES, "wesaid.rules.fold", "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.payloads"),

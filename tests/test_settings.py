@@ -52,6 +52,7 @@ def test_every_setting_has_a_variable_of_its_name():
         "sandbox.sessionToolsVisibility": "WESAID_SANDBOX_SESSION_TOOLS_VISIBILITY",
         "import.ignore": "WESAID_IMPORT_IGNORE",
         "timeZone": "WESAID_TIME_ZONE",
+        "redaction.patterns": "WESAID_REDACTION_PATTERNS",
         "store.synchronous": "WESAID_STORE_SYNCHRONOUS",
     }
 

@@ -16,20 +16,55 @@ the host program's own, as the operator, unless a caller is given. Errors are th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self, TypedDict, Unpack
+from types import FunctionType, TracebackType
+from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
 from wesaid import keys
-from wesaid.errors import ConflictError, InputError, NotFoundError
+from wesaid.errors import ConflictError, InputError, NotFoundError, WesaidError
 from wesaid.service import addressing, erasing, exporting, history, importing, listing, methods, opening, reconciling, searching, writing
 from wesaid.service.erasing import Erased
 from wesaid.service.import_account import Account
 from wesaid.service.listed import SessionsPage
 from wesaid.service.opening import Home
+from wesaid.service.preparing import safe
 from wesaid.service.writing import Appended
 from wesaid.values import OPERATOR, Caller, HistoryPage, Page, SessionRow, Tombstone
+
+Face = TypeVar("Face")
+
+
+def _clean(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method whose errors name nothing that its home hides."""
+
+    @functools.wraps(method)
+    def called(self: Any, *given: Any, **named: Any) -> Any:
+        try:
+            made = method(self, *given, **named)
+        except WesaidError as error:
+            self._home.clean(error)
+            raise
+        return _cleanly(self._home, made) if isinstance(made, Generator) else made
+
+    return called
+
+
+def _cleanly(home: Home, lines: Generator[str]) -> Iterator[str]:
+    try:
+        yield from lines
+    except WesaidError as error:
+        home.clean(error)
+        raise
+
+
+def _face(cls: type[Face]) -> type[Face]:
+    """A class all of whose public methods are clean."""
+    for name, found in list(vars(cls).items()):
+        if not name.startswith("_") and isinstance(found, FunctionType):
+            setattr(cls, name, _clean(found))
+    return cls
 
 
 class SearchOptions(TypedDict, total=False):
@@ -79,6 +114,7 @@ class ListOptions(TypedDict, total=False):
     include_last_message: bool
 
 
+@_face
 class Session:
     """One session of a store, as a thing to write to."""
 
@@ -132,9 +168,10 @@ class Session:
 
     def info(self) -> SessionRow:
         """Its facts and counts as stored."""
-        return addressing.visible_session(self._home, self._caller, self.key)
+        return safe(self._home.redactor, addressing.visible_session(self._home, self._caller, self.key))
 
 
+@_face
 class Store:
     """All sessions of one home. Usable from several threads; a context manager that closes it."""
 

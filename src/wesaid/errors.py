@@ -25,8 +25,8 @@ Messages name what was given and what is allowed; they never quote transcript te
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Self
 
 
 class WesaidError(Exception):
@@ -42,9 +42,22 @@ class WesaidError(Exception):
         self.hint = hint
         self.details: dict[str, object] = dict(details or {})
 
+    def cleaned(self, clean: Callable[[str], str]) -> Self:
+        """Itself, with ``clean`` applied to every text in it, in place: whoever raised it does not know what a home hides."""
+        self.message, self.hint = clean(self.message), clean(self.hint)
+        self.args = (self.message,)
+        self.details = {name: _cleaned(value, clean) for name, value in self.details.items()}
+        return self
+
     def as_json(self) -> dict[str, object]:
         """``{"error": {"code", "message", "hint", "details"}}``: the one shape of contract.md §8."""
         return {"error": {"code": self.code, "message": self.message, "hint": self.hint, "details": self.details}}
+
+
+def _cleaned(value: object, clean: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return clean(value)
+    return [_cleaned(inner, clean) for inner in value] if isinstance(value, list | tuple) else value
 
 
 class InputError(WesaidError):

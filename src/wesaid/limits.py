@@ -55,6 +55,15 @@ INDEXED_CODE_POINTS: Final = 400_000  # of one message; a pasted log beyond that
 MARKS_IN_A_ROW: Final = 30  # Unicode's stream-safe text format (UAX #15); more makes normalisation quadratic
 FOLD_TABLE_ENTRIES: Final = 65_536  # code points whose folding is remembered, about 10 MB; texts of one language use a few thousand
 
+# ── redaction (docs/decisions/0005-redaction.md) ─────────────────────────────────────────────────────────────────
+REDACT_PATTERNS_MAX: Final = 64  # of a person's own; each is one more reading of every text
+REDACT_PATTERN_CHARS: Final = 1000
+REDACT_WINDOW_CODE_POINTS: Final = 2048  # what a person's pattern reads in one go: it may need squares of this, never of the text
+REDACT_OVERLAP_CODE_POINTS: Final = 512  # of two windows; a longer match may be cut
+REDACT_VALUES_MAX: Final = 512  # exact values of the environment, as in OpenClaw
+REDACT_VALUE_CHARS_MIN: Final = 8  # shorter values are words
+REDACT_VALUE_CHARS_MAX: Final = 8192
+
 # ── the search core ──────────────────────────────────────────────────────────────────────────────────────────────
 CANDIDATES: Final = 500  # features of 500 rows cost about 3 ms whatever the word (design.md, measured)
 INDEXED_COUNT_ROWS: Final = 10_000_000  # of a narrow scope; a sum of counters, so the bound is for the type, not for time

@@ -33,7 +33,7 @@ class Setting:
 
     name: str
     field: str
-    kind: Literal["choice", "flag", "list", "zone"]
+    kind: Literal["choice", "flag", "list", "lines", "zone"]
     choices: tuple[str, ...] = ()
     why: str
 
@@ -49,6 +49,7 @@ class Setting:
             "choice": " | ".join(self.choices),
             "flag": "true | false",
             "list": "a list of texts (in the environment: separated by commas)",
+            "lines": "a list of texts (in the environment: one a line)",
             "zone": "the name of a time zone, such as Europe/Berlin, or empty for this machine's",
         }[self.kind]
 
@@ -89,6 +90,12 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting(name="import.ignore", field="import_ignore", kind="list", why="patterns of files and folders that no import reads"),
     Setting(name="timeZone", field="time_zone", kind="zone", why="where `yesterday` and dates without a zone are"),
     Setting(
+        name="redaction.patterns",
+        field="redaction_patterns",
+        kind="lines",
+        why="regular expressions of what is hidden besides the built-in kinds, as `[redacted:custom]`; docs/redaction.md says which are refused",
+    ),
+    Setting(
         name="store.synchronous",
         field="store_synchronous",
         kind="choice",
@@ -108,6 +115,7 @@ class Settings:
     sandbox_session_tools_visibility: Literal["spawned", "all"] = "spawned"
     import_ignore: tuple[str, ...] = ()
     time_zone: str = ""
+    redaction_patterns: tuple[str, ...] = field(default=(), repr=False)  # may be secrets themselves
     store_synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -226,6 +234,8 @@ def _from_text(row: Setting, text: str) -> Value:
         return _checked(row, {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text), where)
     if row.kind == "list":
         return _checked(row, [entry.strip() for entry in text.split(",")], where)
+    if row.kind == "lines":
+        return _checked(row, [line.strip() for line in text.splitlines() if line.strip()], where)
     return _checked(row, text, where)
 
 
@@ -233,7 +243,7 @@ def _checked(row: Setting, value: Any, where: str) -> Value:
     """The value if it is allowed, else SettingError."""
     if row.kind == "flag" and isinstance(value, bool):
         return value
-    if row.kind == "list" and isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+    if row.kind in {"list", "lines"} and isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return tuple(value)
     if row.kind == "choice" and isinstance(value, str) and value in row.choices:
         return value

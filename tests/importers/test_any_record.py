@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from wesaid import importers
 from wesaid.importers import known, reading
+from wesaid.rules.redact import BUILT_IN
 from wesaid.service.preparing import prepare
 
 FIELDS = ("type", "id", "parentId", "uuid", "parentUuid", "logicalParentUuid", "timestamp", "message", "isSidechain", "agentId", "sessionId", "targetId",
@@ -33,7 +34,7 @@ def through(tool: str, records: list[dict[str, Any]]) -> None:
     reader = dialect.reader(source, None, 5)
     for record in records:
         slot, event = reader.read(record)
-        prepared = prepare(tool, event)
+        prepared = prepare(BUILT_IN, tool, event)
         prepared.body.decode()
         assert "\x00" not in f"{event.nav.id}{event.nav.parent}{event.nav.target}{event.type}{reader.told[slot].key}"
         assert 0 <= event.timestamp < 253_402_300_800_000

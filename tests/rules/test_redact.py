@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -142,3 +143,23 @@ def test_kinds_are_short_names_of_a_table():
     assert all(anchor == anchor.lower() and anchor for rule in redact.RULES for anchor in rule.anchors)
     assert len({rule.kind for rule in redact.RULES}) == len(redact.RULES)
     assert all(rule.examples for rule in redact.RULES)
+
+
+def kinds_table() -> list[str]:
+    """The rows of ``docs/redaction.md``: each kind and its signs."""
+    signs = {rule.kind: ", ".join(f"`{anchor.strip()}`" for anchor in sorted({a.strip() for a in rule.anchors})) for rule in redact.RULES}
+    return ["| kind | signs |", "| --- | --- |", *(f"| `{kind}` | {found or 'its shape'} |" for kind, found in sorted(signs.items()))]
+
+
+def test_the_page_about_redaction_lists_every_kind():
+    """No more and no less than the table has."""
+    page = (Path(__file__).parents[2] / "docs" / "redaction.md").read_text(encoding="utf-8")
+    listed = page.partition("says what stands here -->\n")[2].partition("\n<!-- end")[0]
+    assert listed.split("\n") == kinds_table()
+
+
+def test_a_text_that_never_comes_to_rest_loses_whole_pieces():
+    """Whatever the number of rounds, the result holds nothing that a second pass would find, and time is linear in the pieces."""
+    unit = 'password="' * 9 + "secret=" * 9 + "token: " * 3
+    once = redact.redact(unit * 400)
+    assert redact.redact(once) == once

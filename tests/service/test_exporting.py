@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from wesaid.errors import InputError, NotFoundError
+from wesaid.rules.redact import BUILT_IN
 from wesaid.service import exporting, importing, opening, writing
 from wesaid.values import EVERYTHING, OPERATOR
 
@@ -60,7 +61,7 @@ def test_lines_without_reveal_are_json_without_the_secret(lab):
 def test_a_value_whose_name_says_that_it_is_secret_is_hidden(lab):
     """In a record's structure the name stands beside the value, not in its string."""
     made = exporting.redacted(
-        {"arguments": {"password": "tide-table-9", "path": "/etc"}, "list": [{"apiKey": "AbCd3fGh1jKlMn0p"}], "n": 5, "b": None}
+        BUILT_IN, {"arguments": {"password": "tide-table-9", "path": "/etc"}, "list": [{"apiKey": "AbCd3fGh1jKlMn0p"}], "n": 5, "b": None}
     )
     assert made["arguments"]["password"].startswith("[redacted:")
     assert made["list"][0]["apiKey"].startswith("[redacted:")

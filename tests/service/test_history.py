@@ -22,7 +22,7 @@ def put(lab, *records, key=MAIN):
     with lab.home.store("main").writing() as writer:
         for record in records:
             event = Event(nav=searchable.nav_of(record), type=record["type"], timestamp=record.get("timestamp", 0), record=record)
-            writer.append(key, [prepare("openclaw", event)])
+            writer.append(key, [prepare(lab.home.redactor, "openclaw", event)])
 
 
 def tool_result(number, text="result"):

@@ -7,6 +7,7 @@ from time import monotonic
 import pytest
 
 from wesaid import limits
+from wesaid.rules.redact import BUILT_IN
 from wesaid.service import opening, reconciling, writing
 from wesaid.values import EVERYTHING, OPERATOR, Scope
 
@@ -43,7 +44,7 @@ def test_one_slice_is_progress_that_is_kept(switched):
     store = switched.home.store("main")
     keeps = [window.keep]
     for _ in range(10):
-        if reconciling.rebuild(store, window, until=monotonic() - 1):
+        if reconciling.rebuild(BUILT_IN, store, window, until=monotonic() - 1):
             break
         keeps.append(stale(switched)[0].keep)
     assert keeps == sorted(keeps)
@@ -79,7 +80,7 @@ def test_a_session_deleted_meanwhile_is_done(switched):
     """Its window is nobody's any more."""
     [window] = stale(switched)
     writing.delete(switched.home, OPERATOR, MAIN)
-    assert reconciling.rebuild(switched.home.store("main"), window, until=monotonic() + 5)
+    assert reconciling.rebuild(BUILT_IN, switched.home.store("main"), window, until=monotonic() + 5)
 
 
 def test_an_agent_that_is_gone_is_passed_over():

@@ -31,7 +31,7 @@ def put(lab, record, *, window=None, key=MAIN):
     record = {"type": "message", **record}
     event = Event(nav=searchable.nav_of(record), type=record["type"], timestamp=NOW, record=record)
     with lab.home.store("main").writing() as writer:
-        writer.append(key, [prepare("openclaw", event)], window=window)
+        writer.append(key, [prepare(lab.home.redactor, "openclaw", event)], window=window)
 
 
 def message(name, role, content, **more):

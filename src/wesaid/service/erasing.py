@@ -17,6 +17,7 @@ from wesaid import keys, limits
 from wesaid.engines.contract import Store, View
 from wesaid.errors import InputError, NotFoundError, StoreBusyError, StoreError
 from wesaid.rules import when
+from wesaid.rules.redact import Redactor
 from wesaid.service import addressing, writing
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again
@@ -154,7 +155,7 @@ def _delete(home: Home, store: Store, doomed: Iterable[str], sources: Iterable[s
     pieces: set[bytes] = set()
     for key in doomed:
         with store.reading() as view:
-            pieces |= _thinned(_pieces(view, key), limits.PROOF_PIECES)
+            pieces |= _thinned(_pieces(home.redactor, view, key), limits.PROOF_PIECES)
         with store.writing() as writer:
             if writer.session(key) is not None:
                 writing.remove(writer, key, home.now())
@@ -185,7 +186,7 @@ def _prove(home: Home, store: Store, pieces: frozenset[bytes], until: float) -> 
     )
 
 
-def _pieces(view: View, key: str) -> Iterator[bytes]:
+def _pieces(redactor: Redactor, view: View, key: str) -> Iterator[bytes]:
     """Pieces of everything that is stored of a session: as it lies in the files, as it was said, and as it is indexed."""
     row = view.session(key)
     if row is None:
@@ -197,7 +198,7 @@ def _pieces(view: View, key: str) -> Iterator[bytes]:
         while events := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS):
             after = events[-1].seq
             for event in events:
-                said = again(row.facts.dialect, event).said
+                said = again(redactor, row.facts.dialect, event).said
                 for word in f"{said.index_text} {said.index_parts}".split() if said else ():
                     yield from _cut(word.encode("utf-8", "replace"))
 

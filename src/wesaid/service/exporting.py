@@ -6,6 +6,7 @@ redacted as a string, then written again, since a pattern over raw JSON breaks e
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,10 +15,10 @@ import msgspec
 from wesaid import keys, limits
 from wesaid.engines.contract import Store
 from wesaid.errors import InputError
-from wesaid.rules import redact
+from wesaid.rules.redact import Redactor
 from wesaid.service import addressing
 from wesaid.service.opening import Home
-from wesaid.service.preparing import record_of, words_of
+from wesaid.service.preparing import record_of, safe, words_of
 from wesaid.service.writing import iso
 from wesaid.values import Caller, StoredEvent
 
@@ -38,13 +39,13 @@ def export(home: Home, caller: Caller, key: str, *, format: str = "jsonl", revea
     with store.reading() as view:
         windows = [window for window in view.windows(row.facts.key) if window.findable]
     if format == "md":
-        yield f"# {row.facts.title or row.facts.key}\n\n"
+        yield f"# {safe(home.redactor, row).facts.title or row.facts.key}\n\n"
     for window in windows:
         for event in _events(store, window.window, visible=format == "md" or not caller.is_operator):
             if format == "jsonl":
                 record = record_of(event)
-                yield msgspec.json.encode(record if reveal else redacted(record)).decode() + "\n"
-            elif (words := words_of(row.facts.dialect, event, reveal=reveal)) is not None:
+                yield msgspec.json.encode(record if reveal else redacted(home.redactor, record)).decode() + "\n"
+            elif (words := words_of(home.redactor, row.facts.dialect, event, reveal=reveal)) is not None:
                 yield f"**{words.role}** · {iso(event.timestamp)}\n\n{words.text}\n\n"
 
 
@@ -63,26 +64,26 @@ def _events(store: Store, window: int, *, visible: bool) -> Iterator[StoredEvent
         seq, position = events[-1].seq, position + len(events)
 
 
-def redacted(value: Any, depth: int = 0) -> Any:
+def redacted(redactor: Redactor, value: Any, depth: int = 0) -> Any:
     """A JSON value with every string in it redacted, keys included; what is nested absurdly deep becomes its redacted text."""
     if isinstance(value, str):
-        return redact.redact(value)
+        return redactor.redact(value)
     if depth > limits.JSON_DEPTH:
-        return redact.redact(msgspec.json.encode(value).decode())
+        return redactor.redact(msgspec.json.encode(value).decode())
     if isinstance(value, dict):
-        return {redact.redact(str(name)): _field(str(name), inner, depth + 1) for name, inner in value.items()}
+        return {redactor.redact(str(name)): _field(redactor, str(name), inner, depth + 1) for name, inner in value.items()}
     if isinstance(value, list):
-        return [redacted(inner, depth + 1) for inner in value]
+        return [redacted(redactor, inner, depth + 1) for inner in value]
     return value
 
 
-def _field(name: str, value: Any, depth: int) -> Any:
+def _field(redactor: Redactor, name: str, value: Any, depth: int) -> Any:
     """A named value: the name is context that a pattern may need (``"apiKey": "…"``)."""
     if not isinstance(value, str):
-        return redacted(value, depth)
-    safe = redact.redact(value)
+        return redacted(redactor, value, depth)
+    safe = redactor.redact(value)
     if safe != value:
         return safe
-    quoted = f'"{name}": "{value}"'
-    hidden = redact.spans(quoted)
+    quoted = json.dumps({name: value}, ensure_ascii=False)
+    hidden = redactor.spans(quoted)
     return f"[redacted:{hidden[0].kind}]" if hidden else value

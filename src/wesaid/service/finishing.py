@@ -14,13 +14,15 @@ from wesaid.engines.contract import View
 from wesaid.rules import bounds, excerpt, fold, rank
 from wesaid.service import wire
 from wesaid.service.methods import SearchParams
-from wesaid.service.preparing import Words, words_of
+from wesaid.service.opening import Home
+from wesaid.service.preparing import Words, safe, words_of
 from wesaid.values import Caller, Candidate, Filters, Hit, Neighbour, Page, Policy, Query, Scope, SessionRow, StoredEvent, Term
 
 
 class Walk(Protocol):
     """What of a search under way is needed here (``searching.Walk``)."""
 
+    home: Home
     caller: Caller
     params: SearchParams
     asked: Query
@@ -45,7 +47,7 @@ def hits(walk: Walk, places: Sequence[rank.Place], terms: Sequence[Term]) -> lis
     for place in places:
         candidate = place.scored.candidate
         view = walk.views[candidate.agent_id]
-        found = _read(view, candidate, reveal=walk.params.reveal)
+        found = _read(walk, view, candidate)
         if found is None:
             continue
         hit = _hit(walk, found, terms)
@@ -57,7 +59,7 @@ def hits(walk: Walk, places: Sequence[rank.Place], terms: Sequence[Term]) -> lis
                 missing=place.scored.missing,
                 more_in_session=place.more_in_session,
                 copies=place.copies,
-                context=_context(view, found, walk.params),
+                context=_context(walk, view, found),
                 parts={name: round(value, limits.SCORE_DECIMALS) for name, value in place.scored.parts.items()},
             )
         )
@@ -72,7 +74,7 @@ def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
             row = view.session(key)
             if row is None or key in known or key in walk.filters.exclude_keys or _is_excluded(walk, row):
                 continue
-            found = _first_said(view, row, reveal=walk.params.reveal)
+            found = _first_said(walk, view, row)
             if found is not None:
                 hit = _hit(walk, found, ())
                 made.append(replace(hit, match="phrase" if len(walk.asked.clauses) == 1 else "all"))
@@ -137,7 +139,7 @@ def _shortened(hit: Hit, room: int) -> Hit:
 
 
 def _hit(walk: Walk, found: _Found, terms: Sequence[Term]) -> Hit:
-    facts = found.row.facts
+    facts = safe(walk.home.redactor, found.row).facts
     text, marks = _shown(found.words.text, terms, walk.params)
     return Hit(
         session_key=facts.key,
@@ -167,31 +169,32 @@ def _shown(text: str, terms: Sequence[Term], params: SearchParams) -> tuple[str,
     return cut.text, cut.marks
 
 
-def _read(view: View, candidate: Candidate, *, reveal: bool) -> _Found | None:
+def _read(walk: Walk, view: View, candidate: Candidate) -> _Found | None:
     row = view.session(candidate.key)
     events = view.events(candidate.window, after_seq=candidate.seq - 1, limit=1)
     if row is None or not events:
         return None
-    words = words_of(row.facts.dialect, events[0], reveal=reveal)
+    words = words_of(walk.home.redactor, row.facts.dialect, events[0], reveal=walk.params.reveal)
     return _Found(row, events[0], words) if words is not None else None
 
 
-def _first_said(view: View, row: SessionRow, *, reveal: bool) -> _Found | None:
+def _first_said(walk: Walk, view: View, row: SessionRow) -> _Found | None:
     """A session's first human message, or its first at all."""
     first: _Found | None = None
     for window in view.windows(row.facts.key):
         if not window.findable:
             continue
         for event in view.path(window.window, start=0, count=limits.ECHO_MESSAGES, shown=True):
-            words = words_of(row.facts.dialect, event, reveal=reveal)
+            words = words_of(walk.home.redactor, row.facts.dialect, event, reveal=walk.params.reveal)
             if words is not None and words.role == "user":
                 return _Found(row, event, words)
             first = first or (_Found(row, event, words) if words is not None else None)
     return first
 
 
-def _context(view: View, found: _Found, params: SearchParams) -> tuple[Neighbour, ...]:
+def _context(walk: Walk, view: View, found: _Found) -> tuple[Neighbour, ...]:
     """Neighbours on each side, by the same policy (the same session) and redaction."""
+    params = walk.params
     if not params.context or not found.event.shown:
         return ()
     at = found.event.shown - 1
@@ -201,7 +204,7 @@ def _context(view: View, found: _Found, params: SearchParams) -> tuple[Neighbour
     if position is None:
         return ()
     for event in view.path(found.event.window, start=position, count=at - start + 1 + params.context, shown=True):
-        words = words_of(found.row.facts.dialect, event, reveal=params.reveal)
+        words = words_of(walk.home.redactor, found.row.facts.dialect, event, reveal=params.reveal)
         if event.seq != found.event.seq and words is not None:
             text = bounds.clip(words.text, limits.SNIPPET_CODE_POINTS)[0]
             near.append(Neighbour(message_id=event.id or "", role=words.role, timestamp=event.timestamp, text=text))

@@ -19,6 +19,7 @@ import msgspec
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.errors import InputError, NotFoundError, StoreError
+from wesaid.rules.redact import Redactor
 from wesaid.service import addressing, showing, wire
 from wesaid.service.methods import HistoryParams
 from wesaid.service.opening import Home
@@ -46,10 +47,11 @@ class _Reading:
     row: SessionRow
     window: WindowRow
     params: HistoryParams
+    redactor: Redactor
 
     @property
     def how(self) -> showing.View:
-        return showing.View(tools=self.params.include_tools, reveal=self.params.reveal, whole=self.params.reveal)
+        return showing.View(redactor=self.redactor, tools=self.params.include_tools, reveal=self.params.reveal, whole=self.params.reveal)
 
     def total(self) -> int:
         """How many rows are numbered."""
@@ -82,16 +84,16 @@ def history(home: Home, caller: Caller, params: HistoryParams) -> HistoryPage:
     row = addressing.visible_session(home, caller, params.session_key)
     with home.store(keys.parse(row.facts.key).agent_id).reading() as view:
         if params.message_id is not None:
-            return _around(view, row, params)
+            return _around(view, row, params, home.redactor)
         named = params.session_key.strip()
         if params.session_id is None and any(window.session_id == named for window in view.windows(row.facts.key)):
             params = msgspec.structs.replace(params, session_id=named)  # a session id names its window, not the newest one
-        return _tail(view, row, params)
+        return _tail(view, row, params, home.redactor)
 
 
 def message(home: Home, caller: Caller, key: str | None, message_id: str, *, reveal: bool = False) -> tuple[str, Message]:
     """One whole message by its id, in a session or in whichever visible session has it; its session's key and itself."""
-    how = showing.View(tools=True, reveal=reveal, whole=True)
+    how = showing.View(redactor=home.redactor, tools=True, reveal=reveal, whole=True)
     if key is not None:
         row = addressing.visible_session(home, caller, key)
         agents = {keys.parse(row.facts.key).agent_id: [row]}
@@ -119,12 +121,12 @@ def no_message(message_id: str) -> NotFoundError:
     )
 
 
-def _tail(view: View, row: SessionRow, params: HistoryParams) -> HistoryPage:
+def _tail(view: View, row: SessionRow, params: HistoryParams, redactor: Redactor) -> HistoryPage:
     """The newest messages of the current window, or of the one named, ``offset`` of them passed over."""
     windows = [w for w in view.windows(row.facts.key) if w.findable and params.session_id in (None, w.session_id)]
     if not windows:
         raise addressing.absent(params.session_id or params.session_key)
-    reading = _Reading(view, row, windows[-1], params)
+    reading = _Reading(view, row, windows[-1], params, redactor)
     end = max(reading.total() - params.offset, 0)
     start = max(end - params.limit, 0)
     items = reading.items(start, end)
@@ -139,14 +141,14 @@ def _tail(view: View, row: SessionRow, params: HistoryParams) -> HistoryPage:
     return _page(reading, left, (left[0].low if left and kept < len(items) else start, end), dropped=len(items) - kept)
 
 
-def _around(view: View, row: SessionRow, params: HistoryParams) -> HistoryPage:
+def _around(view: View, row: SessionRow, params: HistoryParams, redactor: Redactor) -> HistoryPage:
     """A window of messages with the anchor in it; when bytes run out it grows evenly from the anchor."""
     anchor_id = str(params.message_id)
     found = view.locate(row.facts.key, anchor_id, params.session_id)
     if found is None or found.position is None:
         raise no_message(anchor_id)
     window = next(w for w in view.windows(row.facts.key) if w.window == found.window)
-    reading = _Reading(view, row, window, params)
+    reading = _Reading(view, row, window, params, redactor)
     before, after = params.messages_before, params.messages_after
     if before is None and after is None:
         before = (params.limit - 1) // 2

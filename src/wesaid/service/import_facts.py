@@ -16,7 +16,8 @@ import msgspec
 from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
 from wesaid.importers.known import Dialect, Source, Told
-from wesaid.rules import redact, searchable
+from wesaid.rules import searchable
+from wesaid.rules.redact import Redactor
 from wesaid.values import Event, Facts, Flag, Nav, NavKind, Prepared, SessionRow, StoredEvent
 
 Mark = tuple[str, bytes]  # an event's id and a digest of its record
@@ -48,10 +49,10 @@ class Target:
     before: str | None = None  # and of the one before it
 
 
-def facts_of(source: Source, told: Told, row: SessionRow | None, *, titles: Iterable[str | None]) -> Facts:
+def facts_of(redactor: Redactor, source: Source, told: Told, row: SessionRow | None, *, titles: Iterable[str | None]) -> Facts:
     """A session's facts: what this file says, over what is known. ``titles`` are raw, the best first."""
     before = row.facts if row else Facts(key=told.key, session_id=told.session_id)
-    title = next((made for text in titles if text and (made := _line(text))), None)
+    title = next((made for text in titles if text and (made := searchable.title_of(redactor.redact(text)))), None)
     kind = keys.kind(told.key)
     if kind == "other" and told.extra.get("chatType") in _GROUPS:
         kind = "group"
@@ -62,9 +63,9 @@ def facts_of(source: Source, told: Told, row: SessionRow | None, *, titles: Iter
         dialect=source.tool,
         kind=kind,
         title=title or before.title,
-        label=redact.redact(told.label)[: limits.LABEL_CODE_POINTS] if told.label else before.label,
+        label=redactor.redact(told.label)[: limits.LABEL_CODE_POINTS] if told.label else before.label,
         tool=source.tool,
-        project=told.project or before.project,
+        project=redactor.redact(told.project) if told.project else before.project,
         created_at=min(created, default=0),
         updated_at=max(before.updated_at, told.updated_at, told.created_at),
         archived_at=told.archived_at if told.archived_at is not None else before.archived_at,
@@ -89,10 +90,6 @@ def words_of(view: View, window: int, dialect: Dialect) -> str | None:
             return found.text
         second = second or found.text
     return second
-
-
-def _line(text: str) -> str | None:
-    return searchable.title_of(redact.redact(text))
 
 
 def after_ours(writer: Writer, key: str, session_id: str | None, prepared: Prepared) -> Prepared:

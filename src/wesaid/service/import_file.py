@@ -206,7 +206,7 @@ class FileImport:
                 target.known_as = "unchanged" if key in own else "copy"
                 if self.source.window and slot == MAIN:
                     if key in own and not self._overlaps(target):
-                        target.batch.append(prepare(self._dialect.name, reset_event(self.source.name, self.home.now())))
+                        target.batch.append(prepare(self.home.redactor, self._dialect.name, reset_event(self.source.name, self.home.now())))
                     break
                 if key in own or target.lifts or self._overlaps(target):
                     break
@@ -236,7 +236,7 @@ class FileImport:
 
     def _take(self, target: Target, event: Event) -> int:
         """Count an event, and keep it for the next transaction if it is new; the bytes that it takes."""
-        prepared = prepare(self._dialect.name, event, subagent=":subagent:" in target.key)
+        prepared = prepare(self.home.redactor, self._dialect.name, event, subagent=":subagent:" in target.key)
         said, target.before = prepared.said, target.at
         if event.nav.kind in (NavKind.ENTRY, NavKind.RESET):
             target.at = event.nav.id
@@ -297,7 +297,7 @@ class FileImport:
             end = target.batch[-1].event.nav.id if target.batch else target.last
             if target.moved and last and end != last:
                 event = return_to(last, end, when=target.told.updated_at, unique=f"{len(target.ids)}:{self.home.now()}")
-                target.batch.append(prepare(self._dialect.name, event))
+                target.batch.append(prepare(self.home.redactor, self._dialect.name, event))
 
     def _append(self, writer: Writer, target: Target) -> list[bool]:
         """Write a conversation's waiting events; which of them were there already."""
@@ -344,7 +344,7 @@ class FileImport:
         told = target.told
         spoken = words_of(view, windows[-1].window, self._dialect) if windows else None
         shown = [told.summaries[leaf] for leaf in told.summaries if row and view.known_ids(target.key, (leaf,))]
-        facts = facts_of(self.source, told, row, titles=(told.title, told.better_title, *shown, spoken))
+        facts = facts_of(self.home.redactor, self.source, told, row, titles=(told.title, told.better_title, *shown, spoken))
         spawner = self._renamed.get(facts.spawned_by or "", facts.spawned_by)
         return replace(facts, key=target.key, session_id=windows[-1].session_id if windows else told.session_id, spawned_by=spawner)
 

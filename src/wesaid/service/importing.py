@@ -63,20 +63,24 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
     met = discover(asked or known_places(), wanted)
     accounts = []
     for done, found in enumerate(met):
-        report = _reporter(progress, done, len(met), found.path)
+        report = _reporter(progress, done, len(met), home.redactor.redact(PurePath(printable(found.path)).name))
         report()
         accounts.append(run.one(found, report))
     run.link_forks()
     run.mark_missing(list(_absolute(asked)))
     if progress is not None:
         progress(len(met), len(met), "")
+    for one in accounts:
+        one.path = home.redactor.redact(one.path)
+        if one.error is not None:
+            home.clean(one.error)
     return account_of(accounts)
 
 
 def _reporter(progress: Progress | None, done: int, total: int, path: str) -> Callable[[], None]:
     def report() -> None:
         if progress is not None:
-            progress(done, total, PurePath(path).name)
+            progress(done, total, path)
 
     return report
 
@@ -140,7 +144,7 @@ class _Run:
         with store.writing() as writer:
             row = writer.session(source.key)
             if row is None:
-                writer.create(facts_of(source, told, None, titles=(told.better_title,)))
+                writer.create(facts_of(self.home.redactor, source, told, None, titles=(told.better_title,)))
             if state is not None and not state.missing:
                 writer.note_source(replace(state, missing=True))
         return account

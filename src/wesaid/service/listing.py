@@ -12,20 +12,24 @@ from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 
+import msgspec
+
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.errors import StoreError
 from wesaid.rules import bounds, searchable
+from wesaid.rules.redact import Redactor
 from wesaid.service import addressing, showing, wire
 from wesaid.service.listed import ListedSession, SessionsPage
 from wesaid.service.methods import ListParams
 from wesaid.service.opening import Home
-from wesaid.service.preparing import words_of
+from wesaid.service.preparing import safe, words_of
 from wesaid.values import Caller, Message, Policy, Scope, SessionRow
 
 
 def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
     """Sessions in the caller's scope that pass the filters. NotFoundError for an agent that is not there or not visible."""
+    params = _asked(home, params)
     policy = addressing.policy_of(home, caller)
     scopes = addressing.scopes(home, policy, None if params.agent_id is None else (params.agent_id,))
     failed: list[str] = []
@@ -43,7 +47,7 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
         passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
         chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
         more = len(chosen) > params.limit
-        rows = [_row(views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
+        rows = [_row(home, views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
     return _bounded(params, rows, more=more, failed=tuple(failed))
 
 
@@ -91,17 +95,29 @@ def _shortened(row: ListedSession, room: int) -> ListedSession:
     return row
 
 
+def _asked(home: Home, params: ListParams) -> ListParams:
+    """What is asked for, redacted as what it is compared with: a list is no way to guess a secret."""
+    label, project, search = (home.redactor.redact(text) if text else text for text in (params.label, params.project, params.search))
+    return msgspec.structs.replace(params, label=label, project=project, search=search)
+
+
 def _passes(home: Home, row: SessionRow, params: ListParams) -> bool:
     facts = row.facts
+    if (
+        keys.is_incognito(facts.key)
+        or (params.kinds and facts.kind not in params.kinds)
+        or params.archived not in ("all", facts.archived_at is not None)
+        or params.tool not in {None, facts.tool}
+        or (params.active_minutes is not None and facts.updated_at < home.now() - params.active_minutes * limits.MINUTE_MS)
+    ):
+        return False
+    if params.label is None and params.project is None and not params.search:
+        return True
+    facts = safe(home.redactor, row).facts  # what is compared is what is shown
     wanted = (params.search or "").casefold()
     return (
-        not keys.is_incognito(facts.key)
-        and (not params.kinds or facts.kind in params.kinds)
-        and params.archived in ("all", facts.archived_at is not None)
-        and params.label in {None, facts.label}
-        and params.tool in {None, facts.tool}
+        params.label in {None, facts.label}
         and (params.project is None or _inside(facts.project, params.project))
-        and (params.active_minutes is None or facts.updated_at >= home.now() - params.active_minutes * limits.MINUTE_MS)
         and wanted in " ".join(text for text in (facts.key, facts.title, facts.label, facts.project) if text).casefold()
     )
 
@@ -111,7 +127,10 @@ def _inside(project: str | None, folder: str) -> bool:
     return project is not None and (project == (root or "/") or project.startswith(root + "/"))
 
 
-def _row(view: View, caller: Caller, policy: Policy, row: SessionRow, params: ListParams) -> ListedSession:
+def _row(  # noqa: PLR0913, PLR0917 - who reads what, and how
+    home: Home, view: View, caller: Caller, policy: Policy, row: SessionRow, params: ListParams
+) -> ListedSession:
+    row = safe(home.redactor, row)
     facts = row.facts
     operator = caller.is_operator
     return ListedSession(
@@ -131,24 +150,24 @@ def _row(view: View, caller: Caller, policy: Policy, row: SessionRow, params: Li
         stale=row.stale,
         source_path=row.source_path if operator else None,
         source_missing=row.source_missing and operator,
-        derived_title=_said(view, row, first=True) if params.include_derived_titles else None,
-        last_message=_said(view, row, first=False) if params.include_last_message else None,
-        messages=_newest(view, row, params.message_limit) if params.message_limit else (),
+        derived_title=_said(home.redactor, view, row, first=True) if params.include_derived_titles else None,
+        last_message=_said(home.redactor, view, row, first=False) if params.include_last_message else None,
+        messages=_newest(home.redactor, view, row, params.message_limit) if params.message_limit else (),
     )
 
 
-def _newest(view: View, row: SessionRow, count: int) -> tuple[Message, ...]:
+def _newest(redactor: Redactor, view: View, row: SessionRow, count: int) -> tuple[Message, ...]:
     """The last messages of a session's current window, as history shows them."""
     window = next((window for window in reversed(view.windows(row.facts.key)) if window.findable), None)
     start = view.shown_at(window.window, max(view.shown(window.window) - count, 0)) if window is not None else None
     if window is None or start is None:
         return ()
     events = view.path(window.window, start=start, count=count, shown=True)
-    found = (showing.shown(row, event, showing.View()) for event in events)
+    found = (showing.shown(row, event, showing.View(redactor=redactor)) for event in events)
     return tuple(one.message for one in found if one is not None)
 
 
-def _said(view: View, row: SessionRow, *, first: bool) -> str | None:
+def _said(redactor: Redactor, view: View, row: SessionRow, *, first: bool) -> str | None:
     """The first human line or the last message of a session, redacted, then cut."""
     windows = [window for window in view.windows(row.facts.key) if window.findable]
     for window in windows if first else reversed(windows):
@@ -157,7 +176,7 @@ def _said(view: View, row: SessionRow, *, first: bool) -> str | None:
         for number in numbers:
             position = view.shown_at(window.window, number)
             events = view.path(window.window, start=position, count=1, shown=True) if position is not None else []
-            words = words_of(row.facts.dialect, events[0]) if events else None
+            words = words_of(redactor, row.facts.dialect, events[0]) if events else None
             if words is not None and (not first or words.role == "user"):
                 return (
                     searchable.title_of(words.text) if first else bounds.clip(" ".join(words.text.split()), limits.PREVIEW_CODE_POINTS)[0]

@@ -17,7 +17,8 @@ from typing import Self, cast
 
 from wesaid import limits, settings
 from wesaid.engines.contract import Engine, Store
-from wesaid.errors import NotFoundError, StoreReadOnlyError
+from wesaid.errors import NotFoundError, StoreReadOnlyError, WesaidError
+from wesaid.rules.redact import BUILT_IN, Redactor
 from wesaid.settings import Settings
 
 
@@ -38,6 +39,7 @@ class Home:
     engine: Engine
     now: Callable[[], int] = field(default=_now)  # Unix milliseconds
     new_id: Callable[[], str] = field(default=_new_id)
+    redactor: Redactor = field(default=BUILT_IN)  # what leaves passes it, whatever the road
 
     def store(self, agent_id: str) -> Store:
         """An agent's store that has to be there already. NotFoundError when it is not."""
@@ -56,10 +58,16 @@ class Home:
         """Close the engine; further use raises StoreError."""
         self.engine.close()
 
+    def clean(self, error: WesaidError) -> WesaidError:
+        """An error without secrets in its words: what it names may be what was asked."""
+        return error.cleaned(self.redactor.redact)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if isinstance(error, WesaidError):
+            self.clean(error)
         self.close()
 
 
@@ -73,8 +81,9 @@ def open_home(home: Path | str | None = None, *, environ: Mapping[str, str] | No
     if path.exists() and not path.is_dir():
         raise StoreReadOnlyError(f"{path} is a file, not a folder", hint="give a folder with --home or WESAID_HOME")
     chosen = settings.load(path, environment)
+    redactor = Redactor.of(chosen.redaction_patterns, environment)
     package = importlib.import_module("wesaid.engines.sqlite")
-    return Home(path=path, settings=chosen, engine=package.open_engine(path, synchronous=chosen.store_synchronous))
+    return Home(path=path, settings=chosen, engine=package.open_engine(path, synchronous=chosen.store_synchronous), redactor=redactor)
 
 
 def memory_home(*, now: Callable[[], int] = _now, new_id: Callable[[], str] = _new_id) -> Home:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
 
 from wesaid import importers
-from wesaid.rules import fold, redact, searchable
-from wesaid.values import Event, Flag, Prepared, Said, StoredEvent
+from wesaid.rules import fold, searchable
+from wesaid.rules.redact import Redactor, apply
+from wesaid.values import Event, Flag, Prepared, Said, SessionRow, StoredEvent
 
 _DIGEST_BYTES = 8
 
@@ -26,15 +28,15 @@ class Words(NamedTuple):
     redacted: bool
 
 
-def prepare(dialect: str, event: Event, *, subagent: bool = False) -> Prepared:
+def prepare(redactor: Redactor, dialect: str, event: Event, *, subagent: bool = False) -> Prepared:
     """An event with its index text, spans and versions (design.md, "Where a message goes")."""
     body = msgspec.json.encode(event.record)
     view = importers.view(dialect, event.record)
     found = searchable.searchable(view) if view is not None else None
     if found is None:
         return Prepared(event=event, body=body, said=None)
-    spans = redact.spans(found.text)
-    folded = fold.fold(redact.apply(found.text, spans) if spans else found.text)
+    spans = redactor.spans(found.text)
+    folded = fold.fold(apply(found.text, spans) if spans else found.text)
     said = Said(
         role=found.role,
         spans=spans,
@@ -43,7 +45,7 @@ def prepare(dialect: str, event: Event, *, subagent: bool = False) -> Prepared:
         digest=digest(found.text),
         flags=found.flags | (Flag.SUBAGENT if subagent else Flag.NONE),
         fold_version=fold.VERSION,
-        redact_version=redact.VERSION,
+        redact_version=redactor.version,
     )
     return Prepared(event=event, body=body, said=said)
 
@@ -54,12 +56,12 @@ def digest(text: str) -> int:
     return int.from_bytes(made, "big", signed=True)
 
 
-def again(dialect: str, stored: StoredEvent, *, subagent: bool = False) -> Prepared:
+def again(redactor: Redactor, dialect: str, stored: StoredEvent, *, subagent: bool = False) -> Prepared:
     """A stored event prepared anew, for an index row that is missing or old."""
     record = record_of(stored)
     view = importers.view(dialect, record) or record
     event = Event(nav=searchable.nav_of(view), type=stored.type, timestamp=stored.timestamp, record=record)
-    return prepare(dialect, event, subagent=subagent)
+    return prepare(redactor, dialect, event, subagent=subagent)
 
 
 def record_of(stored: StoredEvent) -> dict[str, Any]:
@@ -68,10 +70,10 @@ def record_of(stored: StoredEvent) -> dict[str, Any]:
     return record
 
 
-def words_of(dialect: str, stored: StoredEvent, *, reveal: bool = False) -> Words | None:
+def words_of(redactor: Redactor, dialect: str, stored: StoredEvent, *, reveal: bool = False) -> Words | None:
     """What was said in a stored event; None when it is not searchable.
 
-    Stored spans are sliced when the redactor made them at its present version; older rows are redacted anew on the way out.
+    Stored spans are sliced when the same rules made them; older rows, and those that hold a value of today's environment, are redacted anew.
     """
     view = importers.view(dialect, record_of(stored))
     found = searchable.searchable(view) if view is not None else None
@@ -79,8 +81,19 @@ def words_of(dialect: str, stored: StoredEvent, *, reveal: bool = False) -> Word
         return None
     if reveal:
         return Words(found.role, found.text, redacted=False)
-    spans = stored.spans if stored.redact_version == redact.VERSION else redact.spans(found.text)
-    return Words(found.role, redact.apply(found.text, spans) if spans else found.text, redacted=bool(spans))
+    spans = redactor.outgoing(found.text, stored.spans, stored.redact_version)
+    return Words(found.role, apply(found.text, spans) if spans else found.text, redacted=bool(spans))
+
+
+def safe(redactor: Redactor, row: SessionRow) -> SessionRow:
+    """A session's row without secrets in its texts; they were redacted when they were stored, but perhaps by older rules."""
+    facts = row.facts
+    title, label, project, path = (
+        redactor.redact(text) if text else text for text in (facts.title, facts.label, facts.project, row.source_path)
+    )
+    if (title, label, project, path) == (facts.title, facts.label, facts.project, row.source_path):
+        return row
+    return replace(row, facts=replace(facts, title=title, label=label, project=project), source_path=path)
 
 
 def view_of(dialect: str, stored: StoredEvent) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from time import monotonic
 from wesaid import limits
 from wesaid.engines.contract import Store
 from wesaid.errors import StoreBusyError, StoreError, StoreReadOnlyError
+from wesaid.rules.redact import Redactor
 from wesaid.service import erasing
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again
@@ -36,14 +37,14 @@ def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> int:
             continue  # whoever reads it for an answer says that it failed; the other agents' windows are not its hostages
         for window in stale:
             try:
-                done = monotonic() < until and rebuild(store, window, until=until)
+                done = monotonic() < until and rebuild(home.redactor, store, window, until=until)
             except (StoreReadOnlyError, StoreBusyError):
                 done = False
             left += 0 if done else 1
     return left
 
 
-def rebuild(store: Store, stale: StaleWindow, *, until: float) -> bool:
+def rebuild(redactor: Redactor, store: Store, stale: StaleWindow, *, until: float) -> bool:
     """Index one window slice by slice; whether it is whole now. At least one slice is done."""
     while True:
         with store.reading() as view:
@@ -57,7 +58,7 @@ def rebuild(store: Store, stale: StaleWindow, *, until: float) -> bool:
                 return True
             slice_ = view.unindexed(stale.window, limit=limits.REBUILD_SLICE_ROWS)
         subagent = row.facts.kind == "subagent"
-        prepared = [(event.seq, again(row.facts.dialect, event, subagent=subagent)) for event in slice_]
+        prepared = [(event.seq, again(redactor, row.facts.dialect, event, subagent=subagent)) for event in slice_]
         with store.writing() as writer:
             writer.index(stale.window, prepared)
             left = writer.stale(Scope(keys=frozenset((stale.key,))), limit=limits.STALE_WINDOWS_A_SEARCH)

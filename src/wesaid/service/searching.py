@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.errors import InputError, StoreError
-from wesaid.rules import bounds, fold, plan, query, rank, redact, when
+from wesaid.rules import bounds, fold, plan, query, rank, when
 from wesaid.service import addressing, finishing, reconciling
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
@@ -58,7 +58,7 @@ class Walk:
 
 def search(home: Home, caller: Caller, params: SearchParams) -> Page:
     """Search. QueryError and InputError for what cannot be asked, NotFoundError for a session or agent that is not there or not visible."""
-    asked = query.parse(redact.redact(params.query))
+    asked = query.parse(home.redactor.redact(params.query))
     policy = addressing.policy_of(home, caller)
     filters = _filters(home, caller, params, asked)
     scopes = _scopes(home, caller, params, asked, policy)
@@ -177,7 +177,7 @@ def _share(walk: Walk, candidate: Candidate, marked: frozenset[str]) -> float:
     view = walk.views[candidate.agent_id]
     row = view.session(candidate.key)
     events = view.events(candidate.window, after_seq=candidate.seq - 1, limit=1)
-    words = words_of(row.facts.dialect, events[0]) if row is not None and events else None
+    words = words_of(walk.home.redactor, row.facts.dialect, events[0]) if row is not None and events else None
     return len(marked & fold.marked(words.text)) / len(marked) if words is not None else 0.0
 
 
@@ -218,7 +218,7 @@ def _echoes(walk: Walk, found: Sequence[tuple[Tier, Candidate]]) -> frozenset[st
         events = view.path(candidate.window, start=0, count=limits.ECHO_MESSAGES + 1, shown=True)
         if row is None or len(events) > limits.ECHO_MESSAGES:
             continue
-        said = [words_of(row.facts.dialect, event) for event in events]
+        said = [words_of(walk.home.redactor, row.facts.dialect, event) for event in events]
         if sum(1 for words in said if words is not None and words.role == "user") == 1:
             echoes.add(candidate.key)
     return frozenset(echoes)
@@ -243,6 +243,7 @@ def _filters(home: Home, caller: Caller, params: SearchParams, asked: Query) -> 
     fields = asked.fields
     zone = _zone(params.time_zone or home.settings.time_zone)
     after, before = params.after or fields.get("after"), params.before or fields.get("before")
+    project = params.project or fields.get("project")
     role: Role | None = params.role
     if role is None and fields.get("role") in ("user", "assistant"):
         role = "user" if fields["role"] == "user" else "assistant"
@@ -251,7 +252,7 @@ def _filters(home: Home, caller: Caller, params: SearchParams, asked: Query) -> 
         after=_moment("after", after, home.now(), zone),
         before=_moment("before", before, home.now(), zone),
         tool=params.tool or fields.get("tool"),
-        project=params.project or fields.get("project"),
+        project=home.redactor.redact(project) if project else None,
         exclude_keys=frozenset(addressing.full_key(home, caller, key) for key in params.exclude_session_keys),
     )
 

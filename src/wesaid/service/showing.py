@@ -11,6 +11,7 @@ from typing import Any
 
 from wesaid import limits
 from wesaid.rules import bounds
+from wesaid.rules.redact import Redactor
 from wesaid.service.exporting import redacted
 from wesaid.service.preparing import view_of, words_of
 from wesaid.values import Message, SessionRow, StoredEvent
@@ -25,6 +26,7 @@ _TOO_LARGE = "[sessions_history omitted: message too large]"  # OpenClaw's words
 class View:
     """How events are to be shown: with tools' calls and results; raw; whole instead of cut."""
 
+    redactor: Redactor
     tools: bool = False
     reveal: bool = False
     whole: bool = False
@@ -45,7 +47,7 @@ def shown(row: SessionRow, event: StoredEvent, how: View) -> Shown | None:
         return Shown(_message(event, "system", _BOUNDARIES[event.type], (), kind=event.type))
     raw = view_of(row.facts.dialect, event).get("message")
     source = raw if isinstance(raw, Mapping) else {}
-    words = words_of(row.facts.dialect, event, reveal=how.reveal)
+    words = words_of(how.redactor, row.facts.dialect, event, reveal=how.reveal)
     made = _Made(how)
     role, text = "", ""
     if words is not None:
@@ -104,7 +106,7 @@ class _Made:
 
     def text(self, raw: str) -> str:
         """A raw text redacted, then cut."""
-        safe = raw if self.how.reveal else str(redacted(raw))
+        safe = raw if self.how.reveal else self.how.redactor.redact(raw)
         self.redacted |= safe != raw
         return self.clip(safe)
 
@@ -118,7 +120,7 @@ class _Made:
 
     def value(self, raw: Any) -> Any:
         """A JSON value: redacted with its names as context, then every string in it cut."""
-        safe = raw if self.how.reveal else redacted(raw)
+        safe = raw if self.how.reveal else redacted(self.how.redactor, raw)
         self.redacted |= safe != raw
         return safe if self.how.whole else self._clipped(safe)
 

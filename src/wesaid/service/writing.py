@@ -15,7 +15,8 @@ from typing import Any
 from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
 from wesaid.errors import ConflictError, InputError, NotFoundError
-from wesaid.rules import redact, searchable
+from wesaid.rules import searchable
+from wesaid.rules.redact import apply
 from wesaid.service import addressing, titling
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again, prepare
@@ -130,8 +131,8 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
         if found is None or found.position is None:
             raise _no_message(at)
         events = view.path(found.window, start=0, count=found.position + 1)
-        given = titling.derived(view, row, found.window)
-    copies = [again(row.facts.dialect, event, subagent=keys.kind(full) == "subagent") for event in events]
+        given = titling.derived(home.redactor, view, row, found.window)
+    copies = [again(home.redactor, row.facts.dialect, event, subagent=keys.kind(full) == "subagent") for event in events]
     facts = replace(
         row.facts,
         key=full,
@@ -151,7 +152,7 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
         writer.append(
             full, [replace(copy, event=replace(copy.event, nav=replace(copy.event.nav, has_parent=False, parent=None))) for copy in copies]
         )
-        return titling.renew(writer, writer.session(full) or row, given)
+        return titling.renew(home.redactor, writer, writer.session(full) or row, given)
 
 
 def patch(home: Home, caller: Caller, key: str, *, label: str | None = None, archived: bool | None = None) -> SessionRow:
@@ -166,7 +167,7 @@ def patch(home: Home, caller: Caller, key: str, *, label: str | None = None, arc
             raise addressing.absent(key)
         facts = current.facts
         if label is not None:
-            facts = replace(facts, label=redact.redact(clean(label)) or None)
+            facts = replace(facts, label=home.redactor.redact(clean(label)) or None)
         if archived is not None:
             facts = replace(facts, archived_at=(facts.archived_at or home.now()) if archived else None)
         return writer.patch(facts.key, facts)
@@ -258,7 +259,9 @@ def _message(home: Home, message: Mapping[str, Any], *, subagent: bool) -> Prepa
     )
     said = {"role": role, "content": [{"type": "text", "text": clean(text)}], "timestamp": when}
     record = _ours({"type": "message", "id": name, "timestamp": iso(when), "message": said})
-    return prepare(_DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record), subagent=subagent)
+    return prepare(
+        home.redactor, _DIALECT, Event(nav=searchable.nav_of(record), type="message", timestamp=when, record=record), subagent=subagent
+    )
 
 
 def _once(writer: Writer, row: SessionRow, prepared: Prepared) -> Placed:
@@ -278,7 +281,7 @@ def _entitle(writer: Writer, row: SessionRow, prepared: Sequence[Prepared]) -> N
     for each in prepared:
         if each.said is not None and each.said.role == "user":
             found = searchable.searchable(each.event.record)
-            title = searchable.title_of(redact.apply(found.text, each.said.spans)) if found else None
+            title = searchable.title_of(apply(found.text, each.said.spans)) if found else None
             if title:
                 current = writer.session(row.facts.key)
                 if current is not None:
@@ -288,7 +291,7 @@ def _entitle(writer: Writer, row: SessionRow, prepared: Sequence[Prepared]) -> N
 
 def _native(home: Home, record: dict[str, Any]) -> Prepared:
     event = Event(nav=searchable.nav_of(record), type=str(record["type"]), timestamp=home.now(), record=record)
-    return prepare(_DIALECT, event)
+    return prepare(home.redactor, _DIALECT, event)
 
 
 def _move(home: Home, caller: Caller, key: str, to: str, *, visible: bool) -> SessionRow:
@@ -301,13 +304,13 @@ def _move(home: Home, caller: Caller, key: str, to: str, *, visible: bool) -> Se
         target = writer.event(window.window, to)
         if target is None or (visible and target.position is None):
             raise _no_message(to)
-        before = titling.derived(writer, row, window.window)
+        before = titling.derived(home.redactor, writer, row, window.window)
         writer.append(full, [_native(home, control)])
         if writer.windows(full)[-1].leaf != to:
             raise ConflictError(
                 f"session {full} cannot go back to {to!r}", hint="nothing leads back across a reset", details={"field": "messageId"}
             )
-        return titling.renew(writer, row, before)
+        return titling.renew(home.redactor, writer, row, before)
 
 
 def _facts(home: Home, key: str, spawned_by: str | None, label: str | None) -> Facts:
@@ -319,7 +322,7 @@ def _facts(home: Home, key: str, spawned_by: str | None, label: str | None) -> F
         session_id=home.new_id(),
         dialect=_DIALECT,
         kind=keys.kind(key),
-        label=redact.redact(clean(label)) if label else None,
+        label=home.redactor.redact(clean(label)) if label else None,
         created_at=now,
         updated_at=now,
         spawned_by=spawned_by,

@@ -32,14 +32,15 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
     params = methods.convert(methods.SearchParams, wanted)
     with opening.open_home(run.home) as home:
         page = searching.search(home, caller, params)
+        safe = home.redactor.redact  # what was asked is said again below, and may hold a secret
         if run.out.as_json:
             run.out.object(_with_parts(wire.page_json(page), page) if explain else wire.page_json(page))
         elif page.hits:
-            asked = Asked(text, params.limit, narrowing=typed(_NARROWING), place=typed(PLACE))
+            asked = Asked(safe(text), params.limit, narrowing=safe(typed(_NARROWING)), place=safe(typed(PLACE)))
             run.out.lines(page_lines(page, asked, now=home.now(), explain=explain), prose=True)
         else:
-            for line in nothing_lines(text, page, {"agent": options["agents"], **filters} if options["agents"] else filters):
-                run.out.note(line)
+            for line in nothing_lines(safe(text), page, {"agent": options["agents"], **filters} if options["agents"] else filters):
+                run.out.note(safe(line))
         _notes(run, page)
         if page.indexing or page.diagnostics.stale_sessions:
             sys.stdout.flush()  # the answer first; then the work that it found undone
