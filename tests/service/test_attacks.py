@@ -190,3 +190,50 @@ def test_an_absolute_glob_leaves_out_what_it_names(tmp_path):
     with opening.open_home(tmp_path / "home", environ={"WESAID_IMPORT_IGNORE": str(folder)}) as home:
         account = importing.import_paths(home, [tmp_path / "in"]).as_json()
     assert account["totals"]["imported"] == 1
+
+
+def test_a_secret_of_a_file_is_only_in_event_rows_of_the_store(tmp_path):
+    """Whatever field it stands in: message, title, label, folder, branch name, tool call. The transcript keeps it, nothing made of it does."""
+    key = "ghp_" + "Zq8kLmN3pQrS7tUvWxYz0123456789AbCdEf"
+    main = tmp_path / "agents" / "main" / "sessions"
+    main.mkdir(parents=True)
+    written(
+        main / "s1.jsonl",
+        HEADER | {"cwd": f"/w/{key}"},
+        message("a", f"my token {key} ok"),
+        message(
+            "b",
+            [{"type": "text", "text": f"noted {key}"}, {"type": "toolCall", "id": "t", "name": "x", "arguments": {"k": key}}],
+            parentId="a",
+        ),
+        {"type": "session_info", "id": "c", "parentId": "b", "timestamp": "2026-03-01T10:00:03.000Z", "name": f"title {key}"},
+    )
+    rows = {"agent:main:main": {"sessionId": "s1", "label": f"label {key}", "displayName": f"name {key}", "channel": key}}
+    (main / "sessions.json").write_text(json.dumps(rows), encoding="utf-8")
+    claude = tmp_path / "claude"
+    claude.mkdir()
+    said = {"role": "user", "content": f"my token {key}"}
+    line = {
+        "type": "user",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": "cc1",
+        "cwd": f"/w/{key}",
+        "gitBranch": f"b/{key}",
+        "message": said,
+    }
+    written(claude / "cc1.jsonl", line, {"type": "summary", "summary": f"sum {key}", "leafUuid": "u1"})
+    with opening.open_home(tmp_path / "home", environ={}) as home:
+        assert importing.import_paths(home, [tmp_path / "agents", claude]).as_json()["totals"]["imported"] == 3
+        tables = {agent: _tables_with(home.store(agent).connection, key) for agent in home.engine.agents()}
+    assert tables == {"claude-code": {"event"}, "main": {"event"}}
+
+
+def _tables_with(connection, text):
+    """Names of the tables that hold a text, in any column of any row."""
+    found = set()
+    for (table,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'").fetchall():
+        for row in connection.execute(f'SELECT * FROM "{table}"'):
+            if any(text.encode() in (bytes(value) if isinstance(value, bytes) else str(value).encode()) for value in row):
+                found.add(table)
+    return found

@@ -78,12 +78,13 @@ def redacted(redactor: Redactor, value: Any, depth: int = 0) -> Any:
 
 
 def _field(redactor: Redactor, name: str, value: Any, depth: int) -> Any:
-    """A named value: the name is context that a pattern may need (``"apiKey": "…"``)."""
-    if not isinstance(value, str):
+    """A named value: the name is context that a pattern may need (``"apiKey": "…"``), also for the values of a list and for a number."""
+    if isinstance(value, list) and depth <= limits.JSON_DEPTH:
+        return [_field(redactor, name, inner, depth + 1) for inner in value]
+    if not isinstance(value, str | int) or isinstance(value, bool):
         return redacted(redactor, value, depth)
-    safe = redactor.redact(value)
-    if safe != value:
+    if isinstance(value, str) and (safe := redactor.redact(value)) != value:
         return safe
-    quoted = json.dumps({name: value}, ensure_ascii=False)
+    quoted = json.dumps({name: str(value)}, ensure_ascii=False)
     hidden = redactor.spans(quoted)
     return f"[redacted:{hidden[0].kind}]" if hidden else value

@@ -18,6 +18,7 @@ from wesaid.engines.contract import View, Writer
 from wesaid.importers.known import Dialect, Source, Told
 from wesaid.rules import searchable
 from wesaid.rules.redact import Redactor
+from wesaid.service import exporting
 from wesaid.values import Event, Facts, Flag, Nav, NavKind, Prepared, SessionRow, StoredEvent
 
 Mark = tuple[str, bytes]  # an event's id and a digest of its record
@@ -71,7 +72,7 @@ def facts_of(redactor: Redactor, source: Source, told: Told, row: SessionRow | N
         archived_at=told.archived_at if told.archived_at is not None else before.archived_at,
         spawned_by=None if spawned_by == told.key else spawned_by,
         forked_from=before.forked_from or (None if told.forked_from == told.key else told.forked_from),
-        extra={**before.extra, **told.extra},
+        extra={**before.extra, **exporting.redacted(redactor, told.extra)},
     )
 
 

@@ -19,6 +19,7 @@ from wesaid.errors import SourceError, StoreError
 from wesaid.importers import DIALECTS, reading
 from wesaid.importers.known import MAIN, Dialect, Source, Told, moment
 from wesaid.rules import searchable
+from wesaid.service import exporting
 from wesaid.service.import_account import SourceAccount, failure_of
 from wesaid.service.import_facts import Target, after_ours, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
 from wesaid.service.opening import Home
@@ -368,7 +369,7 @@ class FileImport:
             state={
                 "complete": complete,
                 "tail": reading.digest_before(self.source.path, offset),
-                "reader": reader,
+                "reader": exporting.redacted(self.home.redactor, dict(reader)),
                 "figures": figures,
                 "slots": {target.slot: target.key for target in self.targets.values()},
                 "refused": {target.slot: target.refused for target in self.targets.values() if target.refused},
