@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from wesaid import limits
-from wesaid.errors import WesaidError
+from wesaid.errors import NotFoundError, WesaidError
 from wesaid.service import exporting, history, listing, methods, opening, searching, wire, writing
 from wesaid.values import OPERATOR, Caller
 
@@ -243,6 +243,7 @@ def check(engine, name, steps):
     for all_of_them in (True, False):
         with tempfile.TemporaryDirectory() as folder:
             made = opening.memory_home() if engine == "memory" else opening.open_home(Path(folder), environ={})
+            made.rest = bool  # these many answers need not be late; that they would be is another test's claim
             with made as home:
                 world = World(home, case)
                 world.run(steps, all_of_them=all_of_them)
@@ -325,3 +326,17 @@ def test_a_caller_of_many_sessions_is_told_nothing_of_the_others_either(engine, 
             pages = [searching.search(home, Caller(ME), methods.SearchParams(query=query)) for query in asked_for]
             answers.append([json.dumps(wire.page_json(page)) for page in pages])
     assert answers[0] == answers[1]
+
+
+def test_a_session_callers_answer_comes_no_sooner_than_others_would(lab):
+    """What is left of the least time is rested, whether something is found, nothing, or an error is raised; the operator never waits."""
+    lab.say("the ferry leaves at nine")
+    rests = []
+    lab.home.rest = rests.append
+    lab.search("ferry", caller=Caller(MAIN))
+    lab.search("zebra", caller=Caller(MAIN))
+    with pytest.raises(NotFoundError):
+        lab.search("ferry", caller=Caller("agent:main:x"), sessionKey="agent:main:y")
+    lab.search("ferry")
+    assert len(rests) == 3
+    assert all(0 <= rest <= limits.SESSION_ANSWER_SECONDS for rest in rests)

@@ -40,6 +40,7 @@ class Home:
     now: Callable[[], int] = field(default=_now)  # Unix milliseconds
     new_id: Callable[[], str] = field(default=_new_id)
     redactor: Redactor = field(default=BUILT_IN)  # what leaves passes it, whatever the road
+    rest: Callable[[float], object] = field(default=time.sleep)  # seconds; for answers that must not come too soon
 
     def store(self, agent_id: str) -> Store:
         """An agent's store that has to be there already. NotFoundError when it is not."""
