@@ -140,11 +140,11 @@ class Session:
 
     def rewind(self, to: str) -> SessionRow:
         """Make a message of the visible path the leaf; what came after it can no longer be found."""
-        return writing.rewind(self._home, self._caller, self.key, to)
+        return self._told(writing.rewind(self._home, self._caller, self.key, to))
 
     def switch(self, to: str) -> SessionRow:
         """Make any message of the session the leaf, also one of an abandoned branch."""
-        return writing.switch(self._home, self._caller, self.key, to)
+        return self._told(writing.switch(self._home, self._caller, self.key, to))
 
     def fork(self, at: str, *, new_key: str | None = None) -> Session:
         """A new session that begins with this one's visible path up to a message."""
@@ -153,11 +153,11 @@ class Session:
 
     def reset(self) -> SessionRow:
         """Begin afresh; what was said before stays findable."""
-        return writing.reset(self._home, self._caller, self.key)
+        return self._told(writing.reset(self._home, self._caller, self.key))
 
     def patch(self, *, label: str | None = None, archived: bool | None = None) -> SessionRow:
         """Change the label (``""`` removes it) or whether the session is archived."""
-        return writing.patch(self._home, self._caller, self.key, label=label, archived=archived)
+        return self._told(writing.patch(self._home, self._caller, self.key, label=label, archived=archived))
 
     def delete(self, *, wait: bool = False) -> Tombstone:
         """Remove the session; unfindable and unreadable when this returns.
@@ -167,8 +167,11 @@ class Session:
         return erasing.delete(self._home, self._caller, self.key, wait=wait).tombstones[0]
 
     def info(self) -> SessionRow:
-        """Its facts and counts as stored."""
-        return safe(self._home.redactor, addressing.visible_session(self._home, self._caller, self.key))
+        """Its facts and counts; of other sessions it names only those that the caller may see."""
+        return self._told(addressing.visible_session(self._home, self._caller, self.key))
+
+    def _told(self, row: SessionRow) -> SessionRow:
+        return safe(self._home.redactor, addressing.told_to(self._home, self._caller, row))
 
 
 @_face

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from wesaid import keys, limits
 from wesaid.errors import InputError, NotFoundError, NotVisibleError, StoreError
@@ -114,6 +115,16 @@ def visible_session(home: Home, caller: Caller, reference: str) -> SessionRow:
     if row is None:
         raise absent(reference)
     return row
+
+
+def told_to(home: Home, caller: Caller, row: SessionRow) -> SessionRow:
+    """A session's row as a caller may know it: a session caller learns of no session that is hidden from it, and of no file."""
+    if caller.is_operator:
+        return row
+    policy = policy_of(home, caller)
+    known = {key: key if key is not None and allows(policy, key) else None for key in (row.facts.spawned_by, row.facts.forked_from)}
+    facts = replace(row.facts, spawned_by=known[row.facts.spawned_by], forked_from=known[row.facts.forked_from], extra={})
+    return replace(row, facts=facts, token=0, source_path=None, source_missing=False)
 
 
 def check_may_write(home: Home, caller: Caller, key: str) -> None:

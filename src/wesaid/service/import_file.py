@@ -123,8 +123,8 @@ class FileImport:
     def _resume_at(self, now: reading.Identity) -> int:
         """The offset to go on from: 0 when the file, or what is stored of it, is not what it was."""
         state = self._state
-        if self.again is not None and state is not None and self.again in state.state["slots"].values():
-            return 0
+        if state is not None and (state.state["refused"] or self.again in state.state["slots"].values()):
+            return 0  # of what is not imported nothing is kept to go on from
         if state is None or now.head_digest != state.head_digest or now.size < state.offset or not state.keys:
             return 0
         if now.size == state.size and now.mtime_ns != state.mtime_ns and state.state["complete"]:
@@ -352,6 +352,7 @@ class FileImport:
     def _source_state(
         self, identity: reading.Identity, offset: int, reader: Mapping[str, Any], *, live: list[Target], complete: bool
     ) -> SourceState:
+        refused = {target.slot: target.refused for target in self.targets.values() if target.refused}
         figures = {
             "keys": {target.key: target.messages for target in self.targets.values() if not target.refused and target.messages},
             "skipped": self.account.skipped,
@@ -369,16 +370,10 @@ class FileImport:
             state={
                 "complete": complete,
                 "tail": reading.digest_before(self.source.path, offset),
-                "reader": exporting.redacted(self.home.redactor, dict(reader)),
+                "reader": {} if refused else exporting.redacted(self.home.redactor, dict(reader)),
                 "figures": figures,
                 "slots": {target.slot: target.key for target in self.targets.values()},
-                "refused": {target.slot: target.refused for target in self.targets.values() if target.refused},
+                "refused": refused,
                 "firsts": {target.key: target.first for target in live if target.first},
-                "lone": self._lone(),
             },
         )
-
-    def _lone(self) -> Mapping[str, Any] | None:
-        """What a file that no list names says of where it lands."""
-        source = self.source
-        return None if source.window else {"key": source.key, "session_id": source.session_id, "spawned_by": source.spawned_by}

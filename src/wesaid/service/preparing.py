@@ -36,13 +36,14 @@ def prepare(redactor: Redactor, dialect: str, event: Event, *, subagent: bool = 
     if found is None:
         return Prepared(event=event, body=body, said=None)
     spans = redactor.spans(found.text)
-    folded = fold.fold(apply(found.text, spans) if spans else found.text)
+    safe = apply(found.text, spans) if spans else found.text
+    folded = fold.fold(safe)
     said = Said(
         role=found.role,
         spans=spans,
         index_text=folded.text,
         index_parts=folded.parts,
-        digest=digest(found.text),
+        digest=digest(safe),  # of what everybody may see: a comparison with it must not confirm a secret
         flags=found.flags | (Flag.SUBAGENT if subagent else Flag.NONE),
         fold_version=fold.VERSION,
         redact_version=redactor.version,

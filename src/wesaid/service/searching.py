@@ -223,7 +223,7 @@ def _own(walk: Walk) -> frozenset[str]:
 
 def _echoes(walk: Walk, found: Sequence[tuple[Tier, Candidate]]) -> frozenset[str]:
     """Sessions whose only human text is the query itself: somebody asked this before, and that is no answer (field report B31)."""
-    same = digest(walk.params.query)
+    same = digest(walk.home.redactor.redact(walk.params.query))
     echoes: set[str] = set()
     for _, candidate in found:
         if candidate.digest != same or candidate.role != "user" or candidate.key in echoes:

@@ -5,17 +5,21 @@ Knows one event at a time and nothing of pages or callers. The whole of every te
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from wesaid import limits
-from wesaid.rules import bounds
+from wesaid.rules import bounds, searchable
 from wesaid.rules.redact import Redactor
 from wesaid.service.exporting import redacted
 from wesaid.service.preparing import view_of, words_of
 from wesaid.values import Message, SessionRow, StoredEvent
 
+_PEOPLE = ("user", "assistant")
+_ROLE = re.compile("[A-Za-z]{1,20}")
+_MIME = re.compile("(?:image|audio|video|application|text)/[a-z0-9.+-]{1,24}")
 _BOUNDARIES = {"reset": "Reset", "compaction": "Compaction"}
 _CALLS = ("toolCall", "tool_use")
 _RESULTS = ("toolResult", "tool_result")
@@ -54,8 +58,9 @@ def shown(row: SessionRow, event: StoredEvent, how: View) -> Shown | None:
         role, text, made.redacted = words
         text = made.clip(text)
     elif how.tools and source:
-        role = str(source.get("role", ""))
-        text = made.text(_text_of(source.get("content", source.get("output"))))
+        role = _role(source.get("role"))
+        raw_text = _text_of(source.get("content", source.get("output")))
+        text = made.text(searchable.without_private(raw_text) if role in _PEOPLE and not how.reveal else raw_text)
     else:
         return None
     blocks = [made_block for block in _blocks(source.get("content")) if (made_block := made.block(block)) is not None]
@@ -163,8 +168,13 @@ def _omitted(block: Mapping[str, Any]) -> Mapping[str, Any]:
     data = block.get("data")
     size = found if isinstance(found, int) else len(data) * 3 // 4 if isinstance(data, str) else 0
     mime = block.get("mimeType")
-    known = isinstance(mime, str) and len(mime) <= limits.MIME_CODE_POINTS
+    known = isinstance(mime, str) and _MIME.fullmatch(mime)
     return {"type": "image", "omitted": True, "bytes": size, "mimeType": mime if known else "application/octet-stream"}
+
+
+def _role(role: Any) -> str:
+    """A role that is a name; a record may hold anything there."""
+    return role if isinstance(role, str) and _ROLE.fullmatch(role) else "other"
 
 
 def _text_of(content: Any) -> str:

@@ -24,6 +24,7 @@ from wesaid.values import Caller, Event, Facts, Placed, Prepared, SessionRow, To
 
 _DIALECT = "openclaw"
 _ROLES = ("user", "assistant")
+_HELPERS = ("subagent:", "acp:")  # names that sessions may give to what they spawn
 _IDEMPOTENT = "k-"  # message ids that come from an idempotency key
 
 
@@ -67,12 +68,17 @@ def append(  # noqa: PLR0913 - who, where, what; the rest only when the session 
             raise addressing.absent(key)
         _check_may_begin(home, caller, full, parent)  # who may not write leaves no empty database either
         store = home.new_store(keys.parse(full).agent_id)
+    with store.reading() as view:
+        is_new = view.session(full) is None
+    if is_new:
+        if not create:
+            raise addressing.absent(key)
+        _check_may_begin(home, caller, full, parent)
     with store.writing() as writer:
         row = writer.session(full)
+        if row is None and not is_new:
+            raise addressing.absent(key)  # deleted just now
         if row is None:
-            if not create:
-                raise addressing.absent(key)
-            _check_may_begin(home, caller, full, parent)
             row = writer.create(_facts(home, full, parent, None))
         else:
             addressing.check_may_write(home, caller, full)
@@ -124,7 +130,8 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
     agent = keys.parse(row.facts.key).agent_id
     full = _writable(new_key) if new_key is not None else f"agent:{agent}:dashboard:{home.new_id()}"
     parent = addressing.normal(caller).key
-    _check_may_begin(home, caller, full, parent)
+    if new_key is not None:
+        _check_may_begin(home, caller, full, parent)
     source = home.store(agent)
     with source.reading() as view:
         found = view.locate(row.facts.key, at)
@@ -206,12 +213,26 @@ def clean(text: str) -> str:
 
 # ── one message ──────────────────────────────────────────────────────────────────────────────────────────────────
 def _check_may_begin(home: Home, caller: Caller, key: str, parent: str | None) -> None:
-    """A session caller may begin itself and what it spawns, in its own agent; everything else looks absent."""
+    """A session caller may begin itself, and helpers that it spawns in its own agent; everything else looks absent.
+
+    Only helpers' keys (``subagent:``, ``acp:``): whoever began ``agent:main:main`` or a channel's key before its host does would own, read and
+    forge that conversation from then on. The key of a deleted session is not for the taking either.
+    """
     me = addressing.normal(caller).key
     if me is None or me == key:
         return
-    if me != parent or keys.parse(me).agent_id != keys.parse(key).agent_id:
+    parsed = keys.parse(key)
+    is_helper = parsed.rest.startswith(_HELPERS) and parsed.agent_id == keys.parse(me).agent_id
+    if me != parent or not is_helper or _is_deleted(home, key):
         addressing.check_may_write(home, caller, key)
+
+
+def _is_deleted(home: Home, key: str) -> bool:
+    store = home.engine.store(keys.parse(key).agent_id)
+    if store is None:
+        return False
+    with store.reading() as view:
+        return view.tombstone(key) is not None
 
 
 def _check_no_circle(view: View, key: str, parent: str) -> None:
