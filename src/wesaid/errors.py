@@ -29,6 +29,19 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Self
 
 
+def quoted(value: object, most: int) -> str:
+    """What was given, for an error's words: in quotes, without the characters that do not print.
+
+    A text longer than ``most`` code points is told by its length alone: cutting it would take from the redactor, which every error passes on
+    its way out, what it needs to know a secret.
+    """
+    text = value if isinstance(value, str) else repr(value)
+    plain = "".join(char for char in text[: 2 * most] if char.isprintable())
+    if len(text) > 2 * most or len(plain) > most:
+        return f"a text of {len(text)} characters"
+    return f"'{plain}'" if isinstance(value, str) else plain
+
+
 class WesaidError(Exception):
     """The root. ``details`` is JSON-safe; ``hint`` is one sentence that says what to do."""
 

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from wesaid import limits
-from wesaid.errors import InputError
+from wesaid.errors import InputError, quoted
 
 AGENT_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _UNSAFE = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._:@+%-]")  # an escape stays, so that a key given back is the same key
@@ -35,7 +35,7 @@ def agent_id(text: str) -> str:
     """``text`` as an agent id, or InputError naming what is allowed."""
     if not AGENT_ID.fullmatch(text):
         raise InputError(
-            f"agent id {text[: limits.AGENT_ID_CHARS]!r} is not allowed",
+            f"agent id {quoted(text, limits.AGENT_ID_CHARS)} is not allowed",
             hint="an agent id is 1-64 of a-z, 0-9, _ and -, beginning with a letter or digit",
             details={"field": "agentId"},
         )
@@ -52,7 +52,7 @@ def parse(text: str) -> SessionKey:
     parts = text.encode("utf-8", "replace").decode("utf-8").strip().split(":", 2)
     if len(parts) != 3 or parts[0].lower() != "agent" or not parts[2]:
         raise InputError(
-            f"session key {text[: limits.SESSION_KEY_BYTES]!r} is not of the form agent:<agentId>:<name>",
+            f"session key {quoted(text, limits.SESSION_KEY_BYTES)} is not of the form agent:<agentId>:<name>",
             hint="take the sessionKey of a result, or of `wesaid sessions`",
             details={"field": "sessionKey"},
         )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from wesaid import limits
-from wesaid.errors import SettingError
+from wesaid.errors import SettingError, quoted
 
 CONFIG_NAME: Final = "config.toml"
 HOME_VARIABLE: Final = "WESAID_HOME"
@@ -264,7 +264,7 @@ def _is_zone(name: str) -> bool:
 
 def _refused(row: Setting, value: Any, where: str) -> SettingError:
     return SettingError(
-        f"{row.name} is {repr(value)[:_SHOWN]} ({where}); allowed: {row.allowed}",
+        f"{row.name} is {quoted(value, _SHOWN)} ({where}); allowed: {row.allowed}",
         hint=f"{row.why}; leave it out for {row.default!r}",
         details={"field": row.name, "source": where, "allowed": list(row.choices) or row.allowed},
     )

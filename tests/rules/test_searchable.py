@@ -198,6 +198,7 @@ def test_whoever_quotes_an_envelope_keeps_his_words(text):
     [
         ("<think>a plan\nof two lines</think>\n\nAt noon.", "At noon."),
         ("<think>plan</think>At noon.", "At noon."),
+        ("At <think>is it</think> noon, <thinking>or</thinking> one.", "At  noon,  one."),
         ("<think>plan</think><final>At noon.</final>", "At noon."),
         ("<final>\nAt noon.\n</final>", "At noon."),
         ("<|channel|>final<|message|>", "final"),

@@ -237,3 +237,91 @@ def _tables_with(connection, text):
             if any(text.encode() in (bytes(value) if isinstance(value, bytes) else str(value).encode()) for value in row):
                 found.add(table)
     return found
+
+
+def test_two_conversations_in_one_claude_file_are_two_sessions(lab, tmp_path):
+    """The second begins with a root of its own: it does not abandon the first."""
+    lines = [
+        {"type": "user", "uuid": f"{sid}-{n}", "parentUuid": None if n == 0 else f"{sid}-{n - 1}", "sessionId": sid, "cwd": "/w",
+         "timestamp": f"2026-03-01T10:00:0{n}.000Z", "message": {"role": "user", "content": f"{sid} {word}"}}
+        for sid, words in (("cc1", ("kestrel", "osprey")), ("cc2", ("heron", "egret")))
+        for n, word in enumerate(words)
+    ]  # fmt: skip
+    written(tmp_path / "cc1.jsonl", *lines)
+    importing.import_paths(lab.home, [tmp_path], tool="claude-code")
+    found = {word: [hit["sessionKey"] for hit in lab.search(word)["results"]] for word in ("kestrel", "osprey", "heron", "egret")}
+    first, second = "agent:claude-code:import:cc1", "agent:claude-code:import:cc2"
+    assert found == {"kestrel": [first], "osprey": [first], "heron": [second], "egret": [second]}
+    assert importing.import_paths(lab.home, [tmp_path], tool="claude-code").as_json()["totals"]["unchanged"] == 4
+
+
+@pytest.mark.parametrize("cut", ['{"x":1}', '{"text":"one"}', '{"k":{"v":2}}'])
+def test_a_whole_record_behind_a_cut_one_is_kept_wherever_the_cut_is(lab, tmp_path, cut):
+    """Also just after an inner object; the cut record is counted."""
+    path = tmp_path / "a.jsonl"
+    glued = (
+        '{"type":"message","id":"b","parentId":"a","message":{"role":"user","content":['
+        + cut
+        + json.dumps(message("c", "glued osprey", parentId="a"))
+    )
+    written(path, HEADER, message("a", "first"), tail=glued + "\n")
+    account = importing.import_paths(lab.home, [path]).as_json()["totals"]
+    assert (account["imported"], account["damagedLines"]) == (2, 1)
+    assert texts_found(lab, "osprey") == [1]
+
+
+def test_a_message_that_is_wholly_private_is_shown_by_no_road(lab):
+    """Found and shown nowhere, tools or not."""
+    said = lab.say("<private>privsecretword</private>")
+    lab.say("something else")
+    assert lab.search("privsecretword")["results"] == []
+    shown = json.dumps([lab.history(), lab.history(includeTools=True), lab.exported(format="md")])
+    assert "privsecretword" not in shown
+    with pytest.raises(NotFoundError):
+        lab.history(messageId=said)
+
+
+def test_a_session_takes_no_key_that_a_host_may_use_later(lab):
+    """Whoever owned agent:main:main before its host would read and forge that conversation from then on."""
+    lab.say("hello", key="agent:main:subagent:kid", by="agent:main:boss")
+    kid = Caller("agent:main:subagent:kid", sandboxed=True)
+    for key in (MAIN, "agent:main:cron:nightly", "agent:main:telegram:direct:77", "agent:main:import:s77"):
+        with pytest.raises(NotFoundError):
+            writing.create(lab.home, kid, key, spawned_by=kid.key)
+    assert writing.create(lab.home, kid, "agent:main:subagent:helper", spawned_by=kid.key).facts.spawned_by == kid.key
+
+
+def test_what_was_deleted_leaves_nothing_in_reading_states_either(lab, tmp_path):
+    """A re-import of a deleted session keeps how far the file was read, and no word of it."""
+    path = tmp_path / "cc1.jsonl"
+    line = {
+        "type": "user",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": "cc1",
+        "cwd": "/w/quietfolder",
+        "message": {"role": "user", "content": "confidentialwords"},
+    }
+    written(path, line)
+    importing.import_paths(lab.home, [path], tool="claude-code")
+    writing.delete(lab.home, OPERATOR, "agent:claude-code:import:cc1")
+    importing.import_paths(lab.home, [path], tool="claude-code")
+    with path.open("a", encoding="utf-8") as handle:
+        handle.write(json.dumps(line | {"uuid": "u2", "parentUuid": "u1"}) + "\n")
+    importing.import_paths(lab.home, [path], tool="claude-code")
+    with lab.home.store("claude-code").reading() as view:
+        states = json.dumps([dict(state.state) for state in view.sources()])
+    assert "confidentialwords" not in states
+    assert "quietfolder" not in states
+
+
+def test_asking_for_a_secret_moves_no_result(lab):
+    """A session whose only message is the query ranks last; which message that is must not tell what was redacted in it."""
+    for key, value in (("agent:main:a", "tide-4711-xyzzy"), ("agent:main:b", "tide-9000-plugh")):
+        lab.say(f"vpn password: {value}", key=key)
+    orders = [
+        [hit["sessionKey"] for hit in lab.search(f"vpn password: {value}")["results"]]
+        for value in ("tide-4711-xyzzy", "tide-9000-plugh", "tide-1234-abcde")
+    ]
+    assert orders[0] == orders[1] == orders[2]
+    assert len(orders[0]) == 2

@@ -29,7 +29,7 @@ _KINDS: Final = ("main", "group", "cron", "hook", "subagent", "import", "other")
         "wesaid import --dry-run --json                          what would be read",
     ),
 )
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, readable=False), metavar="[PATH]...")
 @click.option("--from", "tool", type=Values(*_TOOLS), metavar="TOOL", help="openclaw, claude-code; else guessed by content.")
 @click.option("--agent", metavar="ID", help="The agent that the sessions are given to.")
 @click.option("--dry-run", is_flag=True, help="Read and count, write nothing.")

@@ -20,6 +20,7 @@ from wesaid.importers.reading import Record, printable
 from wesaid.values import Event, Nav, NavKind
 
 _CHAT: Final = frozenset({"user", "assistant"})
+_OTHER: Final = "session:"  # slots of other conversations in the same file, by their session id
 # A command of the program itself: what follows its name is a setting, not something said. (`/review the parser` is.)
 _SETTING: Final = re.compile(
     r"\s*(?:<command-message>[^<]{0,200}</command-message>\s*)?<command-name>/?"
@@ -165,6 +166,13 @@ class LineReader:
         return slot, Event(nav=nav, type=kind, timestamp=when, record=record)
 
     def _slot(self, record: Record) -> str:
+        own = text_of(record, "sessionId")
+        if own and own != self._source.session_id and not self._source.spawned_by and record.get("isSidechain") is not True:
+            # Another conversation in the same file: it begins with a root of its own, or was begun so before.
+            other = f"{_OTHER}{own}"
+            is_root = record.get("type") in _CHAT and "parentUuid" in record and record["parentUuid"] is None
+            if other in self.told or (is_root and MAIN in self.told and self.told[MAIN].first_id):
+                return other
         if record.get("isSidechain") is not True or self._source.spawned_by or self._source.session_id.startswith("agent-"):
             return MAIN
         uuid, parent = _id(record, "uuid"), _id(record, "parentUuid")
@@ -180,7 +188,10 @@ class LineReader:
         told = self.told.get(slot)
         if told is None:
             source = self._source
-            if slot == MAIN:
+            if slot.startswith(_OTHER):
+                name = slot.removeprefix(_OTHER)
+                told = Told(key=str(keys.imported(source.agent, name)), session_id=name)
+            elif slot == MAIN:
                 told = Told(key=source.key, session_id=source.session_id, spawned_by=source.spawned_by)
             else:
                 told = Told(key=str(keys.subagent(source.agent, slot)), session_id=f"agent-{slot}", spawned_by=source.key)

@@ -329,8 +329,8 @@ def parse(text: str) -> tuple[list[Any], int]:
         if rest and end == len(bare) and all(_is_record(value) for value in rest):
             return [_clean(value) for value in [*found, *rest]], 1
         budget -= end - begin + 1
-        # An object that closed before the end lies inside the cut record, and so does all that is in it.
-        begin = end if rest else begin + 1
+        # An object that closed before the end lies inside the cut record, and so does all that is in it; what follows it may be whole.
+        begin = _LENIENT.raw_decode(bare, begin)[1] if rest else begin + 1
     return [_clean(value) for value in found], 1
 
 

@@ -183,6 +183,7 @@ _ASSISTANT_TAGS: Final = re.compile(
     "|minimax:tool_call"
 )
 _FINAL_TAG: Final = re.compile("final")
+_THINKING: Final = tuple((f"<{name}>", f"</{name}>") for name in ("think", "thinking", "thought"))
 _KEPT_INSIDE: Final = frozenset(("command-args", "final"))
 _TOKEN: Final = r"<[|｜][^|｜<>\n`]{1,60}[|｜]>"  # noqa: S105  a model's control token
 _TOKENS_FIRST: Final = re.compile(rf"(?:{_TOKEN}[ \t]?)+")
@@ -296,8 +297,22 @@ def _assistants(text: str) -> str:
     said = _without_pairs(_without_pairs(text, _ASSISTANT_TAGS), _FINAL_TAG)
     if "```" in said:
         return said  # somebody's code is about such tokens more often than a model drops them there
+    said = _without_thinking(said)
     bare = "\n".join(_without_tokens(line) for line in said.split("\n"))
     return said if bare == said else bare.strip(_SPACE)
+
+
+def _without_thinking(text: str) -> str:
+    """A text without the thinking in the middle of its lines; a tag that is quoted in backticks is what the text is about, and stays."""
+    for opening, closing in _THINKING:
+        kept: list[str] = []
+        at = 0
+        while (begin := text.find(opening, at)) >= 0 and (end := text.find(closing, begin)) >= 0:
+            is_quoted = text[begin - 1 : begin] == "`"
+            kept.append(text[at : end + len(closing) if is_quoted else begin])
+            at = end + len(closing)
+        text = "".join([*kept, text[at:]]) if kept else text
+    return text
 
 
 def _without_tokens(line: str) -> str:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from wesaid import keys, limits
-from wesaid.errors import InputError, NotFoundError, NotVisibleError, StoreError
+from wesaid.errors import InputError, NotFoundError, NotVisibleError, StoreError, quoted
 from wesaid.rules import visibility
 from wesaid.service.opening import Home
 from wesaid.values import Caller, Policy, Scope, SessionRow
@@ -97,7 +97,7 @@ def allows(policy: Policy, key: str) -> bool:
 def absent(reference: str) -> NotFoundError:
     """The error for a session that is not there, or that this caller may not see: they look the same."""
     return NotFoundError(
-        f"no session {reference[: limits.SESSION_KEY_BYTES]!r}",
+        f"no session {quoted(reference, limits.SESSION_KEY_BYTES)}",
         hint="`wesaid sessions` lists what can be opened; a key looks like agent:<agentId>:<name>",
         details={"field": "sessionKey"},
     )

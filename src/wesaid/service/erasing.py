@@ -15,7 +15,7 @@ from time import monotonic
 
 from wesaid import keys, limits
 from wesaid.engines.contract import Store, View
-from wesaid.errors import InputError, NotFoundError, StoreBusyError, StoreError
+from wesaid.errors import InputError, NotFoundError, StoreBusyError, StoreError, quoted
 from wesaid.rules import when
 from wesaid.rules.redact import Redactor
 from wesaid.service import addressing, writing
@@ -90,7 +90,7 @@ def from_source(home: Home, path: str | Path) -> Doomed:
             )
     if not sources:
         raise NotFoundError(
-            f"no source {str(path)[: limits.SESSION_KEY_BYTES]!r} was ever imported",
+            f"no source {quoted(str(path), limits.SESSION_KEY_BYTES)} was ever imported",
             hint="`wesaid sessions --json` names each session's source",
             details={"field": "source"},
         )
@@ -108,7 +108,7 @@ def of_tool(home: Home, tool: str, *, before: int) -> Doomed:
             sessions[agent] = found
     if tool not in tools:
         raise InputError(
-            f"no session is of tool {tool[: limits.AGENT_ID_CHARS]!r}",
+            f"no session is of tool {quoted(tool, limits.AGENT_ID_CHARS)}",
             hint=f"tools here: {', '.join(sorted(tools)) or 'none'}",
             details={"field": "tool", "allowed": sorted(tools)},
         )

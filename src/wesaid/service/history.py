@@ -18,7 +18,7 @@ import msgspec
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
-from wesaid.errors import InputError, NotFoundError, StoreError
+from wesaid.errors import InputError, NotFoundError, StoreError, quoted
 from wesaid.rules.redact import Redactor
 from wesaid.service import addressing, showing, wire
 from wesaid.service.methods import HistoryParams
@@ -115,7 +115,7 @@ def message(home: Home, caller: Caller, key: str | None, message_id: str, *, rev
 def no_message(message_id: str) -> NotFoundError:
     """The error for an anchor that is not there or not visible."""
     return NotFoundError(
-        f"no message {message_id[: limits.MESSAGE_ID_BYTES]!r} that can be opened",
+        f"no message {quoted(message_id, limits.MESSAGE_ID_BYTES)} that can be opened",
         hint="it may be on an abandoned branch, or its session deleted; search again for its words",
         details={"field": "messageId", "status": "not_found"},
     )

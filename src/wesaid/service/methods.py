@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from wesaid import limits
-from wesaid.errors import InputError
+from wesaid.errors import InputError, quoted
 
 Params = TypeVar("Params", bound=msgspec.Struct)
 
@@ -107,7 +107,7 @@ def _check(kind: type[msgspec.Struct], field: msgspec.structs.FieldInfo, value: 
     try:
         msgspec.convert(value, field.type)
     except msgspec.ValidationError as error:
-        shown = repr(value)[: limits.PREVIEW_CODE_POINTS]
+        shown = quoted(value, limits.PREVIEW_CODE_POINTS)
         raise InputError(
             f"{field.encode_name} is {shown}", hint=_allowed(kind, field.encode_name, str(error)), details={"field": field.encode_name}
         ) from None

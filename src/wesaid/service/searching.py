@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
-from wesaid.errors import InputError, StoreError
+from wesaid.errors import InputError, StoreError, quoted
 from wesaid.rules import bounds, fold, plan, query, rank, when
 from wesaid.service import addressing, finishing, reconciling
 from wesaid.service.methods import SearchParams
@@ -302,5 +302,7 @@ def _zone(name: str) -> tzinfo:
         return UTC if name.upper() == "UTC" else ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InputError(
-            f"timeZone is {name[: limits.LABEL_CODE_POINTS]!r}", hint="an IANA name such as Europe/Berlin", details={"field": "timeZone"}
+            f"timeZone is {quoted(name, limits.LABEL_CODE_POINTS)}",
+            hint="an IANA name such as Europe/Berlin",
+            details={"field": "timeZone"},
         ) from None

@@ -14,7 +14,7 @@ from typing import Any
 
 from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
-from wesaid.errors import ConflictError, InputError, NotFoundError
+from wesaid.errors import ConflictError, InputError, NotFoundError, quoted
 from wesaid.rules import searchable
 from wesaid.rules.redact import apply
 from wesaid.service import addressing, titling
@@ -367,7 +367,7 @@ def _contradiction(key: str) -> SessionRow:
 
 def _no_message(message_id: str) -> NotFoundError:
     return NotFoundError(
-        f"no message {message_id[: limits.MESSAGE_ID_BYTES]!r} to go to in this session",
+        f"no message {quoted(message_id, limits.MESSAGE_ID_BYTES)} to go to in this session",
         hint="`wesaid history KEY` shows the messages and their ids",
         details={"field": "messageId"},
     )
