@@ -77,6 +77,28 @@ MUTATIONS = (
     Mutation("incognito stored", "service/writing.py", "    if keys.is_incognito(full):", "    if False:", ("tests/service", TABLE)),
     Mutation("only one level of the tree", "service/addressing.py", "        found.update(waiting)\n", "        found.update(waiting)\n        waiting = []\n", (TABLE,)),
     Mutation("rowids decide ties", "rules/rank.py", "candidate.key, -candidate.window, -candidate.seq", "candidate.key, -candidate.rowid, 0", (HIDDEN,)),
+    Mutation(
+        "cut before redact", "service/showing.py",
+        "        safe = raw if self.how.reveal else self.how.redactor.redact(raw)\n        self.redacted |= safe != raw\n        return self.clip(safe)",
+        "        safe = raw if self.how.reveal else self.how.redactor.redact(self.clip(raw))\n        self.redacted |= safe != raw\n        return safe",
+        ("tests/service/test_attacks.py",),
+    ),
+    Mutation(
+        "index of raw text", "service/preparing.py", "folded = fold.fold(safe)", "folded = fold.fold(found.text)",
+        ("tests/service/test_attacks.py", "tests/service/test_preparing.py", "tests/service/test_redaction.py"),
+    ),
+    Mutation(
+        "tombstone skipped by imports", "service/import_file.py", '                    target.refused = "deleted"\n', "                    pass\n",
+        ("tests/service/test_attacks.py", "tests/service/test_importing.py"),
+    ),
+    Mutation(
+        "tombstone not left", "engines/sqlite/writer.py",
+        '        self._db.execute("INSERT OR REPLACE INTO tombstone (key, deleted_at) VALUES (?, ?)", (key, now))\n', "",
+        ("tests/engines/test_contract_sessions.py",),
+    ),
+    Mutation(
+        "any key for the taking", "service/writing.py", "parsed.rest.startswith(_HELPERS) and", "", ("tests/service/test_attacks.py",),
+    ),
     Mutation("hidden sessions lead to visible ones", "service/addressing.py", " if visibility.owned(me, child)}", "}", (HIDDEN,)),
     Mutation("parents that may not be seen are named", "service/listing.py", "facts.spawned_by if facts.spawned_by and addressing.allows(policy, facts.spawned_by) else None", "facts.spawned_by", (TABLE,)),
 )  # fmt: skip

@@ -325,3 +325,20 @@ def test_asking_for_a_secret_moves_no_result(lab):
     ]
     assert orders[0] == orders[1] == orders[2]
     assert len(orders[0]) == 2
+
+
+@pytest.mark.parametrize("at", [3960, 3985, 3995, 3999])
+def test_a_secret_across_the_cut_of_a_tools_result_is_hidden_before_it_is_cut(lab, tmp_path, at):
+    """History cuts at 4 000 code points; the whole text is redacted first, so that no half of a key is left standing."""
+    key = "ghp_" + "Zq8kLmN3pQrS7tUvWxYz0123456789AbCdEf"
+    tool = {
+        "role": "toolResult",
+        "toolCallId": "t",
+        "toolName": "x",
+        "content": [{"type": "text", "text": "x " * (at // 2) + key + " end"}],
+    }
+    written(tmp_path / "a.jsonl", HEADER, message("a", "run it"), message("b", "", parentId="a") | {"message": tool})
+    importing.import_paths(lab.home, [tmp_path / "a.jsonl"])
+    shown = json.dumps(lab.history("agent:main:import:s1", includeTools=True))
+    assert key[:8] not in shown
+    assert "x x x" in shown

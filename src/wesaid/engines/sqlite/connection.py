@@ -44,10 +44,15 @@ def connect(path: Path, check: Callable[[apsw.Connection], object], *, create: b
             db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         else:
             db = _read_only(path)
-        db.set_busy_timeout(limits.BUSY_MS)
         try:
-            check(db)
-            settle(db, synchronous)
+            _ready(db, check, synchronous)
+        except (apsw.IOError, apsw.FullError):
+            db.close()
+            log = Path(f"{path}-wal")
+            if log.exists() and log.stat().st_size:
+                raise
+            db = _as_it_lies(path)  # a full disk has no room for the shared-memory file; what was committed is in the file
+            _ready(db, check, synchronous)
         except BaseException:
             db.close()
             raise
@@ -62,7 +67,17 @@ def _read_only(path: Path) -> apsw.Connection:
     """
     if Path(f"{path}-wal").exists():
         return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    return _as_it_lies(path)
+
+
+def _as_it_lies(path: Path) -> apsw.Connection:
     return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def _ready(db: apsw.Connection, check: Callable[[apsw.Connection], object], synchronous: str) -> None:
+    db.set_busy_timeout(limits.BUSY_MS)
+    check(db)
+    settle(db, synchronous)
 
 
 def settle(db: apsw.Connection, synchronous: str) -> None:
@@ -114,7 +129,7 @@ def reachable(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreReadOnlyError(
-            f"cannot open {path}: {error.strerror}", hint="check the permissions of the home folder, or choose another with --home"
+            f"cannot open {path}: {error.strerror}", hint="check the permissions of the home folder and the free space, or choose another with --home"
         ) from error
 
 
@@ -130,7 +145,7 @@ def translated(path: Path | str) -> Iterator[None]:
         ) from error
     except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise StoreReadOnlyError(
-            f"{path} cannot be written", hint="check the permissions of the home folder, or choose another with --home"
+            f"{path} cannot be written", hint="check the permissions of the home folder and the free space, or choose another with --home"
         ) from error
     except apsw.FullError as error:
         raise StoreFullError(f"no space left for {path}", hint="free some space; everything committed before is readable") from error

@@ -47,7 +47,8 @@ class Erasing:
 
     def run(self, *, seconds: float, now: int, anew: bool = False) -> bool:
         """Go on for about so long, at least one slice; whether nothing is left to do. apsw.BusyError when others hold the file."""
-        until = monotonic() + seconds
+        started = monotonic()
+        until = started + seconds
         if anew:
             with self._transaction():
                 self._db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, 1)", (PENDING,))
@@ -57,7 +58,7 @@ class Erasing:
                 state = self._begun()
                 if state is None:
                     return True
-                self._step(state, now)
+                self._step(state, now + int((monotonic() - started) * limits.SECONDS_MS))
             spent = monotonic() - began
             if monotonic() + spent >= until:
                 return not is_pending(self._db)
@@ -165,7 +166,7 @@ class Erasing:
                 self._zero_free(file, size)
                 file.xSync(apsw.SQLITE_SYNC_NORMAL)
                 self._db.execute("DELETE FROM meta WHERE name = ?", (ROUND,))
-                self._db.execute("UPDATE tombstone SET erased_at = ? WHERE erased_at = 0", (now,))
+                self._db.execute("UPDATE tombstone SET erased_at = max(deleted_at, ?) WHERE erased_at = 0", (now,))
         return True
 
     @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from wesaid.rules.redact.shapes import BARE, EVIDENCE, EXAMPLE_26, EXAMPLE_HEX_32, NOT_A_VALUE, Rule, either
+from wesaid.rules.redact.shapes import BARE, EVIDENCE, EXAMPLE_26, EXAMPLE_HEX_32, NO_TYPE, NOT_A_VALUE, Rule, either
 
 _B: Final = EXAMPLE_26
 _PEM: Final = (
@@ -24,10 +24,15 @@ _PROSE_NOT: Final = (
     r"(?![0-9]{1,4}[-/.:][0-9]{1,2}[-/.:][0-9]|v?[0-9]{1,4}(?:\.[0-9]{1,4}){1,4}(?![\w])|[0-9]{1,9}(?:px|ms|kb|mb|gb|th|st|nd|rd|x)(?!\w)"
     r"|(?i:base-?(?:32|58|64)|sha-?[0-9]|md5|utf-?8|bcrypt|argon2|pbkdf2|scrypt|aes|rsa|hs256|rs256|oauth2?|x509|ed25519)(?![A-Za-z0-9]{6}))"
 )
+_PROSE_EVIDENCE: Final = rf"(?:{EVIDENCE}|(?=[A-Za-z]{{1,64}}+[&*][A-Za-z0-9]))"
 # Words that no BIP-39 list has, and no English sentence of twelve words goes without.
 _NO_SEED: Final = r"(?!(?:the|and|for|are|was|were|not|your|with|from|have|has|must|never|should|them|which|who|but|our|their)(?![a-z]))"
 _SEED_WORD: Final = rf"(?:[0-9]{{1,2}}[.)] ?)?{_NO_SEED}[a-z]{{3,8}}(?![A-Za-z])"
 _SEED_NAMES: Final = (
+    "seed_phrase",
+    "seedphrase",
+    "recovery_phrase",
+    "recoveryphrase",
     "seed phrase",
     "recovery phrase",
     "backup phrase",
@@ -111,14 +116,14 @@ CONTEXT: Final[tuple[Rule, ...]] = (
         kind="spoken-password",
         anchors=(*(f"{name} " for name in _PROSE_NAMES), "the password:", "my password:"),
         pattern=(
-            rf"(?i:(?:the |my )?{either(_PROSE_NAMES)})"
+            rf"(?i:(?:the |my )?(?:({either(_PROSE_NAMES[:4])})|{either(_PROSE_NAMES[4:])}))"
             r"(?i::| (?:for|of|to) (?:[^\s:]{1,40}+ ){1,3}?(?:is|was)| (?:for|of|to) [^\s:]{1,40}+:| (?:is|was)(?: now| still| set to)?:?)[ \t]{1,2}"
             r"(?:\"([^\"\r\n]{6,128}+)\"|'([^'\r\n]{6,128}+)'|`([^`\r\n]{6,128}+)`|“([^”\r\n]{6,128}+)”"
-            rf"|(?![~./<{{$(\[]|https?:|[A-Za-z_]\w{{0,64}}+[(\[.]){_PROSE_NOT}"
-            r"(?=[A-Za-z]{0,64}+[0-9!@#$%^&*+=]|[A-Z]{0,9}[a-z]{1,64}+[A-Z]{1,9}[a-z]{1,64}+[A-Z])((?:[^\s,:;.)\"']|[,:;.)\"'](?=[!-~])){6,128}+))"
+            # Words written together may be a password, but a token or a secret that is so called is a type.
+            rf"|(?![~./<{{$(\[]|https?:){NOT_A_VALUE}{_PROSE_NOT}(?(1)|{NO_TYPE}){_PROSE_EVIDENCE}({BARE}{{6,}}+))"
         ),
         examples=(
-            ("my password is hunter2hunter2", "hunter2hunter2"),
+            ("my password is hunter2hunter2.", "hunter2hunter2"),
             ("the password of the shared account is t1de-table", "t1de-table"),
             ("the wifi password is 'tide table nine'", "tide table nine"),
             ("the password for staging is t1de!table", "t1de!table"),
@@ -134,17 +139,20 @@ CONTEXT: Final[tuple[Rule, ...]] = (
             "the token was issued on 2026-03-01",
             "the password is get_password(user)",
             "the secret of success is simple",
+            "the token is JavaScriptCore",
+            "the password is required!",
         ),
     ),
     Rule(
         kind="seed-phrase",
         anchors=_SEED_NAMES,
         pattern=(
-            rf"{either(_SEED_NAMES)}(?: (?:is|was|words are|words|here))?[ \t]{{0,4}}[:=-]?[\s\"'`“]*+"
+            rf"{either(_SEED_NAMES)}(?:_(?:phrase|words)| (?:is|was|words are|words|here))?[\"'`]?[ \t]{{0,4}}[:=-]?[\s\"'`“]*+"
             rf"({_SEED_WORD}(?:(?:,|\s)\s*+{_SEED_WORD}){{11,23}}+)"
         ),
         examples=(
             (f"my seed phrase is {_SEED_WORDS}", _SEED_WORDS),
+            (f'{{"seed_phrase": "{_SEED_WORDS}"}}', _SEED_WORDS),
             (f"mnemonic: {_SEED_WORDS} {_SEED_WORDS}", f"{_SEED_WORDS} {_SEED_WORDS}"),
         ),
         not_examples=(

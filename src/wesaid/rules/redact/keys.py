@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from wesaid.rules.redact.shapes import EXAMPLE_26, EXAMPLE_HEX_32, HAS_DIGIT, LEFT, LEFT_TIGHT, Rule
+from wesaid.rules.redact.shapes import EXAMPLE_26, EXAMPLE_HEX_32, LEFT, LEFT_TIGHT, NO_WORDS, Rule
 
 _B: Final = EXAMPLE_26
 _HEX: Final = EXAMPLE_HEX_32
@@ -30,8 +30,8 @@ def _key(kind: str, prefixes: str, body: str, *examples: str | tuple[str, str], 
 
 
 def _random(length: str, letters: str = _ANY) -> str:
-    """A body of such a length (``"16,"``) with a digit near its beginning, which no name of words has."""
-    return f"{HAS_DIGIT}{letters}{{{length}}}+"
+    """A body of such a length (``"16,"``) that is no name of words; where its digits stand, if it has any, is chance."""
+    return f"{NO_WORDS}{letters}{{{length}}}+"
 
 
 KEYS: Final[tuple[Rule, ...]] = (
@@ -66,7 +66,7 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key(
         "gitlab-token",
         "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent- gloas- glffct-",
-        "(?=[A-Za-z_-]{0,12}+[0-9])[A-Za-z0-9_.-]{18,}+",
+        _random("18,", "[A-Za-z0-9_.-]"),
         f"glpat-{_B}",
         f"glrt-{_B}",
         not_=("the glagent-configuration-of-2026",),
@@ -101,8 +101,8 @@ KEYS: Final[tuple[Rule, ...]] = (
         "ASIAIOSFODNN7EXAMPLE",
         not_=("the ASIAPACIFIC region",),
     ),
-    _key("tencent-key-id", "AKID", f"{HAS_DIGIT}[A-Za-z0-9]{{28,40}}(?![A-Za-z0-9])", f"AKID{_B}012345"),
-    _key("alibaba-key-id", "LTAI", f"{HAS_DIGIT}[A-Za-z0-9]{{12,24}}(?![A-Za-z0-9])", "LTAI5tExampleExample0123"),
+    _key("tencent-key-id", "AKID", f"{NO_WORDS}[A-Za-z0-9]{{28,40}}(?![A-Za-z0-9])", f"AKID{_B}012345"),
+    _key("alibaba-key-id", "LTAI", f"{NO_WORDS}[A-Za-z0-9]{{12,24}}(?![A-Za-z0-9])", "LTAI5tExampleExample0123"),
     _key("google-api-key", "AIza", "[0-9A-Za-z_-]{35,}+", f"AIza{_B}012345678"),
     _key("google-oauth-token", "ya29.", "[0-9A-Za-z_-]{20,}+", f"ya29.a0{_B}"),
     _key("google-refresh-token", "1//0", "[0-9A-Za-z_-]{24,}+", f"1//0g{_B}", not_=("1//0 is a division", "path/1//0/2")),
@@ -121,7 +121,7 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key(
         "stripe-key",
         "sk_live_ sk_test_ rk_live_ rk_test_ whsec_",
-        f"(?:{_random('24,', _ALNUM)}|{_random('10,', _ALNUM)})",
+        _random("10,", "[A-Za-z0-9+/=]"),
         *(f"{head}{_B}" for head in ("sk_live_", "sk_test_", "rk_live_", "whsec_")),
         not_=("task_test_something_long_enough",),
     ),
@@ -133,14 +133,14 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key("xai-key", "xai-", _random("20,"), f"xai-{_B}", not_=("xai-explainability-of-models",)),
     _key("nvidia-key", "nvapi-", _random("20,"), f"nvapi-{_B}"),
     _key("replicate-token", "r8_", "[A-Za-z0-9]{26,}+", f"r8_{_B}"),
-    _key("fireworks-key", "fw_ fpk_", f"{HAS_DIGIT}[A-Za-z0-9]{{20,}}+", f"fw_{_B}", f"fpk_{_B}"),
-    _key("fal-key", "fal_", f"{HAS_DIGIT}[A-Za-z0-9:_-]{{20,}}+", f"fal_{_B}"),
-    _key("firecrawl-key", "fc-", f"{HAS_DIGIT}[A-Za-z0-9]{{24,}}+", f"fc-{_HEX}", not_=("fc-barcelona-2026-season",)),
+    _key("fireworks-key", "fw_ fpk_", f"{NO_WORDS}[A-Za-z0-9]{{20,}}+", f"fw_{_B}", f"fpk_{_B}"),
+    _key("fal-key", "fal_", f"{NO_WORDS}[A-Za-z0-9:_-]{{20,}}+", f"fal_{_B}"),
+    _key("firecrawl-key", "fc-", f"{NO_WORDS}[A-Za-z0-9]{{24,}}+", f"fc-{_HEX}", not_=("fc-barcelona-2026-season",)),
     _key("tavily-key", "tvly-", _random("16,"), f"tvly-{_B}"),
-    _key("exa-key", "exa_", f"{HAS_DIGIT}[A-Za-z0-9]{{20,}}+", f"exa_{_B}", not_=("exa_search_results_of_2026",)),
+    _key("exa-key", "exa_", f"{NO_WORDS}[A-Za-z0-9]{{20,}}+", f"exa_{_B}", not_=("exa_search_results_of_2026",)),
     _key("langsmith-key", "lsv2_pt_ lsv2_sk_", "[A-Za-z0-9_]{20,}+", f"lsv2_pt_{_HEX}_0123456789"),
-    _key("mem0-key", "mem0_ m0-", f"{HAS_DIGIT}[A-Za-z0-9]{{20,}}+", f"mem0_{_B}", f"m0-{_B}"),
-    _key("runpod-key", "rpa_", f"{HAS_DIGIT}[A-Z0-9a-z]{{24,}}+", f"rpa_{_B}"),
+    _key("mem0-key", "mem0_ m0-", f"{NO_WORDS}[A-Za-z0-9]{{20,}}+", f"mem0_{_B}", f"m0-{_B}"),
+    _key("runpod-key", "rpa_", f"{NO_WORDS}[A-Z0-9a-z]{{24,}}+", f"rpa_{_B}"),
     _key("helicone-key", "hsk-", _random("16,"), f"hsk-{_B}"),
     _key("matrix-token", "syt_", "[A-Za-z0-9]{2,}+_[A-Za-z0-9]{12,}+_[A-Za-z0-9]{4,}+", f"syt_ZmVycnk_{_B}_01abcd"),
     _key("fernet-token", "gAAAA", "[A-Za-z0-9_-]{40,}+={0,2}", f"gAAAAABh{_B}{_B}=="),
@@ -149,28 +149,33 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key("docker-token", "dckr_pat_ dckr_oat_", "[A-Za-z0-9_-]{20,}+", f"dckr_pat_{_B}0"),
     _key("buildkite-token", "bkua_ bkcq_ bkct_", "[0-9a-zA-Z]{24,}+", f"bkua_{_HEX}01234567"),
     _key("circleci-token", "CCIPAT_ CCIPRJ_", "[A-Za-z0-9_]{20,}+", f"CCIPAT_{_B}_{_HEX}"),
-    _key("supabase-key", "sbp_ sb_secret_", f"{HAS_DIGIT}[A-Za-z0-9_-]{{20,}}+", f"sbp_{_HEX}01234567", f"sb_secret_{_B}"),
+    _key("supabase-key", "sbp_ sb_secret_", f"{NO_WORDS}[A-Za-z0-9_-]{{20,}}+", f"sbp_{_HEX}01234567", f"sb_secret_{_B}"),
     _key("databricks-token", "dapi", "[0-9a-f]{32}(?:-[0-9])?(?![0-9A-Za-z])", f"dapi{_HEX}", not_=("the dapi-simulator-of-tests",)),
-    _key("datadog-key", "ddpat_ ddapp_ ddp_", f"{HAS_DIGIT}[A-Za-z0-9_-]{{20,}}+", f"ddpat_{_B}"),
+    _key("datadog-key", "ddpat_ ddapp_ ddp_", f"{NO_WORDS}[A-Za-z0-9_-]{{20,}}+", f"ddpat_{_B}"),
     _key("newrelic-key", "NRAK- NRII- NRJS-", "[A-Za-z0-9_-]{16,}+", f"NRAK-{_B}0"),
-    _key("grafana-token", "glsa_ glc_", f"{HAS_DIGIT}[A-Za-z0-9_+/]{{24,}}+={{0,2}}", f"glsa_{_B}0123_0a1b2c3d", f"glc_{_B}=="),
+    _key("grafana-token", "glsa_ glc_", f"{NO_WORDS}[A-Za-z0-9_+/]{{24,}}+={{0,2}}", f"glsa_{_B}0123_0a1b2c3d", f"glc_{_B}=="),
     _key("sentry-token", "sntrys_ sntryu_", "[A-Za-z0-9_+/=]{24,}+", f"sntryu_{_HEX}{_HEX}"),
     _key("posthog-key", "phx_", "[A-Za-z0-9]{24,}+", f"phx_{_B}"),
-    _key("netlify-token", "nfp_ nfc_ nfo_", f"{HAS_DIGIT}[A-Za-z0-9_]{{24,}}+", f"nfp_{_B}"),
-    _key("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", f"{HAS_DIGIT}[A-Za-z0-9_-]{{20,}}+", f"vcp_{_B}"),
+    _key("netlify-token", "nfp_ nfc_ nfo_", f"{NO_WORDS}[A-Za-z0-9_]{{24,}}+", f"nfp_{_B}"),
+    _key("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", f"{NO_WORDS}[A-Za-z0-9_-]{{20,}}+", f"vcp_{_B}"),
     _key("contentful-token", "CFPAT-", "[A-Za-z0-9_-]{24,}+", f"CFPAT-{_B}"),
     _key("atlassian-token", "ATATT3 ATCTT3 ATBB ATSTT3", "[A-Za-z0-9_=+/-]{24,}+", f"ATATT3xFf{_B}=0A1B2C3D", f"ATBB{_B}"),
     _key("bitbucket-token", "BBDC-", "[A-Za-z0-9+/@_-]{30,}+", f"BBDC-{_B}{_B}"),
     _key("heroku-key", "HRKU-", "[A-Za-z0-9_-]{24,}+", "HRKU-01234567-0123-4000-8000-0123456789ab"),
     _key("hubspot-token", "pat-eu1- pat-na1- pat-na2-", "[0-9a-fA-F-]{30,}+", "pat-eu1-01234567-0123-4000-8000-0123456789ab"),
     _key("apify-token", "apify_api_", "[A-Za-z0-9]{24,}+", f"apify_api_{_B}"),
-    _key("fly-token", "fm1r_ fm1a_ fm2_ fo1_", f"{HAS_DIGIT}[A-Za-z0-9+/_=-]{{24,}}+", f"fm2_lJPEC{_B}=="),
+    _key("fly-token", "fm1r_ fm1a_ fm2_ fo1_", f"{NO_WORDS}[A-Za-z0-9+/_=-]{{24,}}+", f"fm2_lJPEC{_B}=="),
     _key("frameio-token", "fio-u-", _random("20,"), f"fio-u-{_B}{_B}"),
     _key("shopify-token", "shpat_ shpss_ shpca_ shppa_", "[0-9a-fA-F]{30,}+", f"shpat_{_HEX}"),
     _key("square-token", "sq0atp- sq0csp- sq0idp-", "[A-Za-z0-9_-]{20,}+", f"sq0atp-{_B}"),
+    _key("square-access-token", "EAAA", "[A-Za-z0-9_-]{50,}+", f"EAAAE{_B}{_B}0123"),
+    _key("elevenlabs-key", "sk_", "[0-9a-f]{40,}+", f"sk_{_HEX}0123456789abcdef"),
+    _key("notion-secret", "secret_", "[A-Za-z0-9]{40,}+", f"secret_{_B}{_B}", not_=("secret_of_a_long_and_happy_life_without_any_meetings",)),
+    _key("dropbox-token", "sl.", "(?:u\\.)?[A-Za-z0-9_-]{60,}+", f"sl.{_B}{_B}{_B}", not_=("see sl.example",)),
+    _key("cloudflare-key", "v1.0-", "[0-9a-f]{20,}+(?:-[0-9a-f]{20,}+)?", f"v1.0-{_HEX[:24]}-{_HEX}{_HEX}", not_=("v1.0-beta1",)),
     _key("facebook-token", "EAACE EAAG EAAB", "[A-Za-z0-9]{40,}+", f"EAACE{_B}{_B}"),
     _key("linear-key", "lin_api_ lin_oauth_", "[A-Za-z0-9]{24,}+", f"lin_api_{_B}"),
-    _key("notion-token", "ntn_", f"{HAS_DIGIT}[A-Za-z0-9]{{30,}}+", f"ntn_0123456789{_B}"),
+    _key("notion-token", "ntn_", f"{NO_WORDS}[A-Za-z0-9]{{30,}}+", f"ntn_0123456789{_B}"),
     _key("figma-token", "figd_", "[A-Za-z0-9_-]{24,}+", f"figd_{_B}"),
     _key("postman-key", "PMAK-", "[A-Za-z0-9-]{24,}+", f"PMAK-{_HEX}-0123"),
     _key("vault-token", "hvs. hvb. hvr.", "[A-Za-z0-9_-]{20,}+", f"hvs.{_B}"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from wesaid.rules.redact.shapes import BARE, EVIDENCE, EXAMPLE_26, EXAMPLE_HEX_32, HOLLOW, NOT_A_VALUE, Rule, assignment, either, quoted
+from wesaid.rules.redact.shapes import BARE, EVIDENCE, EXAMPLE_26, EXAMPLE_HEX_32, HOLLOW, NO_TYPE, NOT_A_VALUE, Rule, assignment, either, quoted
 
 _B: Final = EXAMPLE_26
 _HEX_64: Final = EXAMPLE_HEX_32 * 2
@@ -16,7 +16,7 @@ _B88: Final = f"{_B}{_B}{_B}01234567=="
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
 _SECRETS: Final = ("secret", "private_key", "privatekey", "private-key", "credential")
 _KEYS: Final = ("api_key", "api-key", "apikey", "access_key", "access-key", "accesskey", "secret_key", "secret-key", "secretkey",
-                "auth_key", "authkey", "signing_key", "encryption_key", "master_key", "service_key", "license_key")  # fmt: skip
+                "api key", "access key", "secret key", "auth_key", "authkey", "signing_key", "encryption_key", "master_key", "service_key", "license_key")  # fmt: skip
 _FLAGS: Final = ("--token", "--password", "--passwd", "--passphrase", "--secret", "--api-key", "--apikey", "--access-token", "--auth-token",
                  "--access-key", "--secret-key", "--client-secret", "--private-key", "--http-password", "--proxy-password")  # fmt: skip
 _CARDS: Final = (
@@ -33,6 +33,8 @@ _CARDS: Final = (
 )
 _LINKED: Final = ("key", "sig", "signature", "code", "session", "auth", "sid", "jwt", "otp", "ticket", "x-amz-signature", "x-amz-credential",
                   "x-amz-security-token", "x-goog-signature", "x-goog-credential")  # fmt: skip
+
+_STREET: Final = r" [A-Z][a-z]{1,20} (?:St|Ave|Rd|Ln|Dr|Blvd|Street|Avenue|Road|Lane|Drive)(?![a-z])"
 
 NAMED: Final[tuple[Rule, ...]] = (
     Rule(
@@ -61,6 +63,13 @@ NAMED: Final[tuple[Rule, ...]] = (
             ('"password": "tide table nine"', "tide table nine"),
             (r"{\"passwd\": \"tide-table\"}", "tide-table"),
             ("**Password:** t1de!table", "t1de!table"),
+            ("password=ab;cd3efgh", "ab;cd3efgh"),
+            ("password: buFx!mknKzL3", "buFx!mknKzL3"),
+            ("password: Pass&word1.", "Pass&word1"),
+            ("<password>tidetable</password>", "tidetable"),
+            ("password: “tide table”", "tide table"),
+            ("password＝tidetable", "tidetable"),
+            ("password -> t1detable", "t1detable"),
             ("pwd = 'it\\'s high tide'", "it\\'s high tide"),
         ),
         not_examples=(
@@ -70,14 +79,18 @@ NAMED: Final[tuple[Rule, ...]] = (
             "PWD=/home/ferry",
             "self.password = password",
             "password = parsed.password",
+            "password=password",
+            "passphrase=passphrase)",
+            "password=<your password>",
         ),
     ),
     Rule(
         kind="api-key",
         anchors=_KEYS,
         pattern=assignment(_KEYS, spaces=False),
-        examples=((f"x-api-key: {_B}", _B), (f'"apiKey": "{_B}"', _B), (f"?api_key={_B}&page=2", _B), ("access_key=abcdefgh", "abcdefgh")),
+        examples=((f"x-api-key: {_B}", _B), (f'"apiKey": "{_B}"', _B), (f"?api_key={_B}&page=2", _B), ("access_key=abcdefgh", "abcdefgh"), ("api key: t1detable", "t1detable")),
         not_examples=(
+            "aws_secret_access_key=aws_secret_access_key",
             "api key: ask the team",
             "apiKey: process.env.API_KEY",
             "api_key=${API_KEY}",
@@ -89,23 +102,27 @@ NAMED: Final[tuple[Rule, ...]] = (
         anchors=_SECRETS,
         pattern=assignment(_SECRETS, spaces=False),
         examples=tuple((f"{name}{value}", value) for name, value in (("client_secret=", "abcdefgh"), ("db.secret = ", "harb0ur-light"))),
-        not_examples=("the secret: never merge on Friday", "secret: GitHub Actions has them", "secrets: see the vault"),
+        not_examples=("the secret: never merge on Friday", "secret: GitHub Actions has them", "secrets: see the vault", "secret: SecretKeyRef",
+                      "private_key: path/to/key1.pem"),  # fmt: skip
     ),
     Rule(
         kind="token",
         anchors=("token",),
         pattern=assignment(("token",), spaces=False),
         examples=((f"FOO_TOKEN={_B}", _B), (f"accessToken: '{_B}'", _B), (f"export TOKEN_2={_B}", _B), (f"X-Ferry-Token: {_B}", _B)),
-        not_examples=("see the token bucket", "max_tokens=4096", "token=4096", "token: string", "if token == other:", "token := next()"),
+        not_examples=("see the token bucket", "max_tokens=4096", "token=4096", "token: string", "if token == other:", "token := next()", "token: AccessTokenDto",
+                      "next_token=next_token", "f(token=token, page=2)"),  # fmt: skip
     ),
     Rule(
         kind="named-key",
         anchors=("_key=", "_key:", "_key =", '_key"', "_auth=", "_auth:", '"auth"'),
         # Names of databases and caches end in _key too: only capitals, as variables of the environment have, and only random values.
-        pattern=r"(?:(?<=[A-Z0-9])_KEY|_auth|\"auth)\"?[ \t]{0,4}[=:][ \t]{0,4}[\"']?(?=[A-Za-z+/_=-]{0,40}+[0-9])([A-Za-z0-9+/_=-]{20,}+)(?![:.(])",
+        pattern=r"(?:(?<=[A-Z0-9])(?<!CACHE)(?<!SORT)(?<!FOREIGN)(?<!PRIMARY)(?<!PARTITION)(?<!PUBLIC)(?<!UNIQUE)(?<!ROUTING)(?<!GROUP)_KEY|_auth|\"auth)\"?[ \t]{0,4}[=:][ \t]{0,4}[\"']?(?=[A-Za-z+/_=-]{0,40}+[0-9])([A-Za-z0-9+/_=-]{20,}+)(?![:.(])",
         examples=((f"FERRY_KEY={_B}", _B), (f'"auth": "{_B}=="', f"{_B}=="), (f"//registry.example/:_auth={_B}", _B)),
         not_examples=(
             "PRIMARY_KEY=id",
+            "CACHE_KEY=v2-node-modules-linux-x64-2024",
+            "FOREIGN_KEY=fk-orders-customers-2024-id",
             "CACHE_KEY=user:12:profile-page-of-the-user",
             "primary_key: 0123456789abcdef0123",
             "PUBLIC_KEY=none",
@@ -114,20 +131,22 @@ NAMED: Final[tuple[Rule, ...]] = (
     Rule(
         kind="hex-key",
         anchors=("key", "seed", "secret"),
-        pattern=r"(?i:key|seed|secret)(?i: \(?hex\)?| is|_hex|)[\"'`]?[ \t]{0,4}(?:[:=]|[ \t])[ \t]{0,4}[\"'`]?(?:0x)?([0-9a-fA-F]{64})(?![0-9A-Za-z])",
+        pattern=r"(?i:(?<!public[ _-])(?<!public)(?<!cache[ _-])(?<!cache)(?<!primary[ _-])(?<!foreign[ _-])(?<!object[ _-])(?<!sort[ _-])(?:key|seed|secret))(?i: \(?hex\)?| is|_hex|)[\"'`]?[ \t]{0,4}(?:[:=]|[ \t])[ \t]{0,4}[\"'`]?(?:0x)?([0-9a-fA-F]{64})(?![0-9A-Za-z])",
         examples=tuple((f"{name}{_HEX_64}", _HEX_64) for name in ("private key: 0x", "the wallet key is ", "SEED=")),
         not_examples=(
             f"sha256 of the key file: {_HEX_64}",
             f"digest: {_HEX_64}",
+            f"cache key {_HEX_64}",
+            f"public key: {_HEX_64}",
             f"key {EXAMPLE_HEX_32}",
         ),
     ),
     Rule(
         kind="card",
         anchors=_CARDS,
-        pattern=rf"(?<![A-Za-z]){either(_CARDS)}(?:\\{{0,7}}[\"'])?[ \t]{{0,4}}[:=][ \t]{{0,4}}\\{{0,7}}[\"']?([0-9](?:[ -]?[0-9]){{2,18}})(?![0-9A-Za-z.])",
-        examples=(("card_number: 4000 0000 0000 0002", "4000 0000 0000 0002"), ('"cvv": "017"', "017"), ("security_code=0170", "0170")),
-        not_examples=("cvc: see the back of the card", "the cvv is three digits", "card number: twelve"),
+        pattern=rf"(?<![A-Za-z]){either(_CARDS)}(?:\\{{0,7}}[\"'])?[ \t]{{0,4}}[:=][ \t]{{0,4}}\\{{0,7}}[\"']?([0-9](?:[ -]?[0-9]){{2,18}}+)(?![0-9A-Za-z]|\.[0-9]|{_STREET})",
+        examples=(("card_number: 4000 0000 0000 0002", "4000 0000 0000 0002"), ('"cvv": "017"', "017"), ("security_code=0170.", "0170")),
+        not_examples=("CVC: 123 Main St", "cvc: see the back of the card", "the cvv is three digits", "card number: twelve"),
     ),
     Rule(
         kind="flag",
@@ -140,7 +159,7 @@ NAMED: Final[tuple[Rule, ...]] = (
     Rule(
         kind="user-flag",
         anchors=("-u ", "-u'", '-u"', "--user ", "--user=", "--proxy-user ", "-p "),
-        pattern=rf"(?:(?<![\w-])-u[ \t]{{0,4}}|--(?:proxy-)?user[ =])[\"']?[A-Za-z0-9_.@%+-]{{1,128}}+:(?![0-9]{{1,10}}(?!\w)){NOT_A_VALUE}([^\s\"'`\\]{{5,256}}+)"
+        pattern=rf"(?:(?<![\w-])(?<!ps )-u[ \t]{{0,4}}|--(?:proxy-)?user[ =])[\"']?[A-Za-z0-9_.@%+-]{{1,128}}+:(?![0-9]{{1,10}}(?!\w)|(?:wheel|staff|users|nogroup|www-data)(?!\S)){NOT_A_VALUE}([^\s\"'`\\]{{5,256}}+)"
         r"|(?<=sshpass )-p[ \t]{1,4}[\"']?([^\s\"'`\\$]{5,256}+)",
         examples=(
             ("curl -u ferry:tide-table https://x.example", "tide-table"),
@@ -149,10 +168,39 @@ NAMED: Final[tuple[Rule, ...]] = (
         ),
         not_examples=(
             "docker run -u 1000:1000 image",
+            "ps -u root:wheel1",
+            "install -u root:wheel x",
             "curl -u ferry:$PASS https://x.example",
             "sort -u names.txt",
             "mkdir -p build/output",
         ),
+    ),
+    Rule(
+        kind="command-password",
+        anchors=("mysql", "mariadb ", "docker login ", "redis-cli "),
+        pattern=r"(?:(?:mysql(?:dump|admin)?|mariadb)[ \t]+?(?:[^\s|;&]{1,64}+[ \t]{1,4}){0,8}?-p(?![$<{])|(?:docker login[ \t]|(redis-cli)[ \t])"
+        r"(?:[^\s|;&]{1,64}+[ \t]{1,4}){0,8}?(?(1)(?:-a|--pass)|-p)[ \t]{1,4}(?![-$<{]))[\"']?([^\s\"'`|;&]{5,256}+)",
+        examples=(
+            ("mysql -u ferry -ptidetable harbour", "tidetable"),
+            ("docker login -u ferry -p tidetable registry.example", "tidetable"),
+            ("redis-cli -h x.example -a tidetable ping", "tidetable"),
+        ),
+        not_examples=("mysql -u ferry -p harbour", "docker login -p $PASS", "mysql --port=33060 --protocol=tcp", "redis-cli -p 637900"),
+    ),
+    Rule(
+        kind="short-name",
+        anchors=("pass:", "pass=", 'pass"', "pass =", "pw:", "pw=", 'pw"', "psk:", "psk=", "otp:", "otp=", 'otp"'),
+        # PASS: is also what test runners print; a number is a count, except that of an OTP.
+        pattern=rf"(?<![A-Za-z0-9])(?:(?:pass|pw|(?<=_)PASS|PASS(?=[\"=])|Pass|PW|psk|PSK)(?=[\"' ]{{0,2}}[:=][ \t\"']{{0,4}}+(?!\d{{1,15}}(?!\w)))|(?i:otp)(?=[:=\"]))"
+        rf"[\"']?[ \t]?[:=][ \t]{{0,4}}[\"']?{NOT_A_VALUE}{NO_TYPE}{EVIDENCE}({BARE}{{6,}}+)",
+        examples=(
+            ("DB_PASS=t1detable", "t1detable"),
+            ("pass: t1detable", "t1detable"),
+            ("pw: t1detable", "t1detable"),
+            ("psk=t1detable", "t1detable"),
+            ("otp: 017017", "017017"),
+        ),
+        not_examples=("PASS: test_ferry_1", "bypass=t1detable", "pass: 1234567", "pass: see the vault", "pass: tests/ferry1.test.ts"),
     ),
     Rule(
         kind="link-parameter",

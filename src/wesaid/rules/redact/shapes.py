@@ -43,21 +43,38 @@ LEFT: Final = rf"(?:(?<![A-Za-z0-9]){_ESCAPED})"
 LEFT_TIGHT: Final = (
     rf"(?:(?<![A-Za-z0-9_-]){_ESCAPED})"  # where more must follow the body: else each anchor in one run would read to its end
 )
-HAS_DIGIT: Final = r"(?=[A-Za-z_-]{0,64}+[0-9])"
 
-# A value that no prose has: a digit, a symbol, or two changes from small to capital (one is a name: GitHub, JavaScript).
-EVIDENCE: Final = r"(?=[A-Za-z._/-]{0,64}+[0-9+=@#$%^]|[A-Z]{0,64}+[a-z]{1,64}+[A-Z]{1,64}+[a-z]{1,64}+[A-Z])"
+# Names of words ("configuration-of-2026"): what a random body is not, wherever its digits stand.
+_PART: Final = r"(?:[A-Z]?[a-z]{1,24}+[0-9]{0,2}+|[A-Z]{1,24}+|v?[0-9]{1,4}+)"
+NO_WORDS: Final = rf"(?!{_PART}(?:[_-]{_PART}){{0,7}}+(?:(?![A-Za-z0-9_-])|[_-]{_PART}))"
+# One character of a bare value. What also ends sentences, tags, calls and links is part of it only where more of it follows.
+BARE: Final = (
+    r"(?:[^\s\"'`,;:.!?)\]}<>&\\]|[,;:.!?)\]}>](?![,;:.!?)\]}>]{0,8}(?:[\s\"'`]|\\[nrt\"'\\]|</|$))|(?<=[A-Za-z0-9])[\"'](?=[A-Za-z0-9])"
+    r"|&(?!&|(?:amp;)?[A-Za-z_][\w.-]{0,32}=)|<(?!/|[A-Za-z]{1,10}[ />])|\\(?![nrt\"'\\]))"
+)
+# Words written together, as names of types are: AccessTokenDto, JavaScriptCore.
+NO_TYPE: Final = rf"(?!(?:[A-Z]?[a-z]{{2,24}}+\.?){{1,9}}+(?:Id)?(?:(?!{BARE})|[<\[]))"
+# A value that no prose has: somewhere a digit or a symbol, or two changes from small to capital (one is a name: GitHub, JavaScript).
+_SOFT: Final = r"(?:[A-Za-z._/~!?*|:(){}\[\]<>-]|[,;&](?![A-Za-z_]\w{0,32}[:=]))"
+_HUMP: Final = r"(?:(?![a-z][A-Z])[A-Za-z_-]){0,64}+[a-z][A-Z]"
+EVIDENCE: Final = rf"(?={_SOFT}{{0,64}}+[0-9+=@#$%^]|[A-Za-z]{{1,64}}+![A-Za-z]|{_HUMP}{_HUMP})"
 _WORDS: Final = r"none|null|nil|true|false|undefined|string|boolean|number|integer|object|optional|required|unknown"
+_FILE: Final = r"[\w~./-]{1,128}?\.(?:pem|key|crt|cer|pub|der|p12|pfx|jks|asc|gpg|json|ya?ml|toml|ini|txt|env|md|py|[jt]sx?|go|rs|sh)(?![\w.])"
 # What stands for a value without being one: variables, templates, calls, types, paths, links.
 NOT_A_VALUE: Final = (
-    r"(?![<{(\[]|\$[{(]|\$[A-Za-z_]\w{0,64}+(?!\S)|%[sd({]|\*{3}|https?:|[~.]{0,2}/[a-z][\w.-]{0,64}+(?:[/\s]|$)"
-    rf"|[A-Za-z_][\w.]{{0,64}}+[(\[]|(?:process|os|self|this|req|ctx|config|settings|env|args|options)\.|(?i:{_WORDS})(?!\w))"
+    r"(?!<[^<>\r\n]{0,64}>|\{\{|\{[^{}\r\n]{0,64}\}|\{(?:[\s\"'`]|$)|[(\[](?:[\s\"'`({\[]|$|[^()\[\]\r\n]{0,64}[()\[\]])|\$[{(]"
+    r"|\$[A-Za-z_]\w{0,64}+(?!\S)|%[sd](?!\w)|%[({]|\*{3,64}+(?![A-Za-z0-9])|https?://|op://|arn:aws|[~.]{0,2}/[a-z][\w.-]{0,64}+(?:[/\s]|$)"
+    rf"|[A-Za-z_][\w.]{{0,64}}+[(\[]|(?:process|os|self|this|req|ctx|config|settings|env|args|options)\.[A-Za-z_]"
+    rf"|(?i:{_WORDS})(?![\w!@#$%^+=~-])|{_FILE})"
 )
-HOLLOW: Final = rf"(?!\$?\{{|<|%[sd(]|\*{{3}}|(?i:{_WORDS})[\"'`\\])"  # the same for quoted values
-BARE: Final = r"(?:[^\s\"'`,;<>&\\]|\\(?![nrt\"'\\]))"
-# What ends a line of a program after "= ": an attribute, or a variable called like what it is given to.
-_CODE: Final = r"(?:[A-Za-z_]{1,40}+(?:\.[A-Za-z_]{1,40}+){1,6}+(?=[ \t]{0,4}(?:[\r\n]|\\[nr]|$))|(?i:[a-z_]{0,32}?(?:password|passwd|secret|token|key)s?(?!\w)))"
-_ENDS: Final = r"(?i:[_-](?:base|value|prod|dev|test|staging|live|old|new|[0-9]{1,3}))?"
+HOLLOW: Final = rf"(?!\$?\{{\{{|<|%[sd(]|\*{{3}}|(?i:{_WORDS})[\"'`\\<])"  # the same for quoted values
+# A variable called like what it is given to, and, at the end of a line of a program after "= ", an attribute.
+_SELF: Final = (
+    r"(?:[A-Za-z]{1,24}[._]){0,5}(?:[a-z]{1,24}?(?=[A-Z]))?(?i:(?:api|access|secret|private|auth)?[_-]?key|password|passwd|passphrase|passcode"
+    r"|secret|token|credential)s?(?:[\s)\]}&\"'`]|[,;.](?:\s|$|\w{1,32}[=,)])|$)"
+)
+_CODE: Final = rf"(?:[A-Za-z_]{{1,40}}+(?:\.[A-Za-z_]{{1,40}}+){{1,6}}+(?=[ \t]{{0,4}}(?:[\r\n]|\\[nr]|$))|{_SELF})"
+_ENDS: Final = r"(?i:[_-](?:base|value|prod|dev|test|staging|live|old|new|[0-9]{1,3})|[_-]?(?:confirm(?:ation|ed)?|again|repeat))?"
 
 
 def either(names: tuple[str, ...]) -> str:
@@ -73,22 +90,23 @@ def quoted(*, spaces: bool, shortest: int = 6) -> str:
 
 
 def assignment(names: tuple[str, ...], *, spaces: bool) -> str:
-    r"""``name=value``, ``name: value``, ``"name": "value"``, also inside escaped JSON.
+    r"""``name=value``, ``name: value``, ``"name": "value"``, ``<name>value</name>``, also inside escaped JSON.
 
-    Quoted values are literals and always hidden, and so is what stands right after ``=``. ``:`` is also punctuation and asks for evidence,
-    ``= `` is also code: evidence again, or a value that ends its line.
-    ``spaces``: a quoted value may hold some, and a bare one may be a number.
+    Quoted values and those of elements are literals and always hidden, and so is what stands right after ``=``. ``:`` and ``->`` are also
+    punctuation and ask for evidence, ``= `` is also code: evidence again, or a value that ends its line.
+    ``spaces``: a quoted value may hold some, and a bare one may be a number or words written together.
     """
     inside = "" if spaces else r"\s"
     number = "" if spaces else r"(?![0-9]{1,15}(?!\w))"  # token=4096 is a budget; password=123456 is one
+    evidence = EVIDENCE if spaces else NO_TYPE + EVIDENCE
     return (
-        rf"{either(names)}{_ENDS}"
-        rf"[*`]{{0,3}}(?:\\{{0,7}}[\"'])?\]?[*`]{{0,3}}[ \t]{{0,4}}"
-        rf"(?:(?:=>|:=|:|=(?!=))[*]{{0,3}}[ \t]{{0,4}}"
-        rf"(?:\\{{1,7}}\"{HOLLOW}([^\"\\\r\n{inside}]{{6,1024}}+)\\{{1,7}}\"|{quoted(spaces=spaces)})"
-        rf"|(?:=(?![=>\s])|=[ \t]{{1,4}}(?:{EVIDENCE}|(?!{_CODE})(?={BARE}{{6,}}+[ \t]{{0,4}}(?:[\r\n]|\\[nr]|$)))"
-        rf"|:=?[*]{{0,3}}[ \t]{{0,4}}{EVIDENCE})"
-        rf"{number}(?:\\{{0,7}}[\"'`])?{NOT_A_VALUE}({BARE}{{6,}}+))"
+        rf"{either(names)}{_ENDS}(?:>{HOLLOW}([^<>\r\n{inside}]{{6,1024}}+)</"
+        rf"|[*`]{{0,3}}(?:\\{{0,7}}[\"'])?\]?[*`]{{0,3}}[ \t]{{0,4}}"
+        rf"(?:(?:=>|:=|[:：＝]|=(?!=))[*]{{0,3}}[ \t]{{0,4}}"
+        rf"(?:\\{{1,7}}\"{HOLLOW}([^\"\\\r\n{inside}]{{6,1024}}+)\\{{1,7}}\"|{quoted(spaces=spaces)}|“{HOLLOW}([^”\r\n{inside}]{{6,1024}}+)”)"
+        rf"|(?:[=＝](?![=>\s])(?!{_SELF})|[=＝][ \t]{{1,4}}(?:{evidence}|(?!{_CODE})(?={BARE}{{6,}}+[ \t]{{0,4}}(?:[\r\n]|\\[nr]|$)))"
+        rf"|(?::=?|：|->|→)[*]{{0,3}}[ \t]{{0,4}}{evidence})"
+        rf"{number}(?:\\{{0,7}}[\"'`])?{NOT_A_VALUE}({BARE}{{6,}}+)))"
     )
 
 
