@@ -107,6 +107,20 @@ def test_wherever_it_stands_no_cut_shows_a_part_of_it(lab, one, before, split, d
     assert not {run for run in runs(secret) if run in said}
 
 
+def test_arguments_whose_name_stands_beside_them_leave_by_no_road(lab):
+    """Flags, pairs, nests and plurals in a tool's arguments, by exports and by history with tools."""
+    lab.say("walrus")
+    value = "t1detable9Kd"
+    arguments = {"argv": ["psql", "--password", value], "headers": [{"name": "X-Api-Key", "value": value}], "password": {"value": value},
+                 "curl": ["curl", "-u", f"bob:{value}"], "apiKeys": [value], "cookies": [{"name": "sid", "value": value}], "pin": ["token", value]}  # fmt: skip
+    call = {"type": "toolCall", "id": "c1", "name": "exec", "arguments": arguments}
+    put(lab, {"type": "message", "id": "t1", "message": {"role": "assistant", "content": [call, {"type": "text", "text": "walrus"}]}})
+    for answer in everything(lab, ["walrus"]):
+        assert value not in str(answer)
+    assert "[redacted:" in str(lab.exported(format="jsonl"))
+    assert "[redacted:" in str(lab.history(includeTools=True))
+
+
 def test_blocks_of_one_message_are_one_text(lab):
     """A name in one block and its value in the next are read together, as they are shown."""
     lab.say("hello")

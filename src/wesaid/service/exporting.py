@@ -6,7 +6,6 @@ redacted as a string, then written again, since a pattern over raw JSON breaks e
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ import msgspec
 from wesaid import keys, limits
 from wesaid.engines.contract import Store
 from wesaid.errors import InputError
-from wesaid.rules.redact import Redactor
+from wesaid.rules.redact import Redactor, fields
 from wesaid.service import addressing
 from wesaid.service.opening import Home
 from wesaid.service.preparing import record_of, safe, words_of
@@ -64,27 +63,6 @@ def _events(store: Store, window: int, *, visible: bool) -> Iterator[StoredEvent
         seq, position = events[-1].seq, position + len(events)
 
 
-def redacted(redactor: Redactor, value: Any, depth: int = 0) -> Any:
-    """A JSON value with every string in it redacted, keys included; what is nested absurdly deep becomes its redacted text."""
-    if isinstance(value, str):
-        return redactor.redact(value)
-    if depth > limits.JSON_DEPTH:
-        return redactor.redact(msgspec.json.encode(value).decode())
-    if isinstance(value, dict):
-        return {redactor.redact(str(name)): _field(redactor, str(name), inner, depth + 1) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [redacted(redactor, inner, depth + 1) for inner in value]
-    return value
-
-
-def _field(redactor: Redactor, name: str, value: Any, depth: int) -> Any:
-    """A named value: the name is context that a pattern may need (``"apiKey": "…"``), also for the values of a list and for a number."""
-    if isinstance(value, list) and depth <= limits.JSON_DEPTH:
-        return [_field(redactor, name, inner, depth + 1) for inner in value]
-    if not isinstance(value, str | int) or isinstance(value, bool):
-        return redacted(redactor, value, depth)
-    if isinstance(value, str) and (safe := redactor.redact(value)) != value:
-        return safe
-    quoted = json.dumps({name: str(value)}, ensure_ascii=False)
-    hidden = redactor.spans(quoted)
-    return f"[redacted:{hidden[0].kind}]" if hidden else value
+def redacted(redactor: Redactor, value: Any) -> Any:
+    """A JSON value with every string in it redacted, names included, with regard to what its fields and lists say about them."""
+    return fields.redacted(redactor, value)

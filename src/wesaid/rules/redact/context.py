@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from wesaid.rules.redact.shapes import BARE, EVIDENCE, EXAMPLE_26, EXAMPLE_HEX_32, NO_TYPE, NOT_A_VALUE, Rule, either
+from wesaid.rules.redact.shapes import BARE, EVIDENCE, EXAMPLE_26, EXAMPLE_HEX_32, NO_FILE, NO_TYPE, NOT_A_VALUE, Rule, either
 
 _B: Final = EXAMPLE_26
 _PEM: Final = (
@@ -21,7 +21,7 @@ _BODY: Final = (
 # "password is …": what a value may not be in prose. Dates, sizes and names of algorithms have digits too.
 _PROSE_NAMES: Final = ("password", "passphrase", "passcode", "passwd", "api key", "secret key", "secret", "token")
 _PROSE_NOT: Final = (
-    r"(?![0-9]{1,4}[-/.:][0-9]{1,2}[-/.:][0-9]|v?[0-9]{1,4}(?:\.[0-9]{1,4}){1,4}(?![\w])|[0-9]{1,9}(?:px|ms|kb|mb|gb|th|st|nd|rd|x)(?!\w)"
+    r"(?![0-9]{1,4}[-/.:][0-9]{1,2}[-/.:][0-9]|[$€£]?[0-9]{1,3}(?:,[0-9]{3}){1,4}(?!\w)|v?[0-9]{1,4}(?:\.[0-9]{1,4}){1,4}(?![\w])|[0-9]{1,9}(?:px|ms|kb|mb|gb|th|st|nd|rd|x)(?!\w)"
     r"|(?i:base-?(?:32|58|64)|sha-?[0-9]|md5|utf-?8|bcrypt|argon2|pbkdf2|scrypt|aes|rsa|hs256|rs256|oauth2?|x509|ed25519)(?![A-Za-z0-9]{6}))"
 )
 _PROSE_EVIDENCE: Final = rf"(?:{EVIDENCE}|(?=[A-Za-z]{{1,64}}+[&*][A-Za-z0-9]))"
@@ -120,7 +120,7 @@ CONTEXT: Final[tuple[Rule, ...]] = (
             r"(?i::| (?:for|of|to) (?:[^\s:]{1,40}+ ){1,3}?(?:is|was)| (?:for|of|to) [^\s:]{1,40}+:| (?:is|was)(?: now| still| set to)?:?)[ \t]{1,2}"
             r"(?:\"([^\"\r\n]{6,128}+)\"|'([^'\r\n]{6,128}+)'|`([^`\r\n]{6,128}+)`|“([^”\r\n]{6,128}+)”"
             # Words written together may be a password, but a token or a secret that is so called is a type.
-            rf"|(?![~./<{{$(\[]|https?:){NOT_A_VALUE}{_PROSE_NOT}(?(1)|{NO_TYPE}){_PROSE_EVIDENCE}({BARE}{{6,}}+))"
+            rf"|{NOT_A_VALUE}{NO_FILE}{_PROSE_NOT}(?(1)|{NO_TYPE}){_PROSE_EVIDENCE}({BARE}{{6,}}+))"
         ),
         examples=(
             ("my password is hunter2hunter2.", "hunter2hunter2"),

@@ -170,9 +170,11 @@ KEYS: Final[tuple[Rule, ...]] = (
     _key("square-token", "sq0atp- sq0csp- sq0idp-", "[A-Za-z0-9_-]{20,}+", f"sq0atp-{_B}"),
     _key("square-access-token", "EAAA", "[A-Za-z0-9_-]{50,}+", f"EAAAE{_B}{_B}0123"),
     _key("elevenlabs-key", "sk_", "[0-9a-f]{40,}+", f"sk_{_HEX}0123456789abcdef"),
-    _key("notion-secret", "secret_", "[A-Za-z0-9]{40,}+", f"secret_{_B}{_B}", not_=("secret_of_a_long_and_happy_life_without_any_meetings",)),
+    _key(
+        "notion-secret", "secret_", "[A-Za-z0-9]{40,}+", f"secret_{_B}{_B}", not_=("secret_of_a_long_and_happy_life_without_any_meetings",)
+    ),
     _key("dropbox-token", "sl.", "(?:u\\.)?[A-Za-z0-9_-]{60,}+", f"sl.{_B}{_B}{_B}", not_=("see sl.example",)),
-    _key("cloudflare-key", "v1.0-", "[0-9a-f]{20,}+(?:-[0-9a-f]{20,}+)?", f"v1.0-{_HEX[:24]}-{_HEX}{_HEX}", not_=("v1.0-beta1",)),
+    _key("cloudflare-key", "v1.0-", "[0-9a-f]{20,}+(?:-[0-9a-f]{20,}+)?", f"v1.0-{_HEX}-{_HEX}{_HEX}", not_=("v1.0-beta1",)),
     _key("facebook-token", "EAACE EAAG EAAB", "[A-Za-z0-9]{40,}+", f"EAACE{_B}{_B}"),
     _key("linear-key", "lin_api_ lin_oauth_", "[A-Za-z0-9]{24,}+", f"lin_api_{_B}"),
     _key("notion-token", "ntn_", f"{NO_WORDS}[A-Za-z0-9]{{30,}}+", f"ntn_0123456789{_B}"),

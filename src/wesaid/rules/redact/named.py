@@ -7,7 +7,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from wesaid.rules.redact.shapes import BARE, EVIDENCE, EXAMPLE_26, EXAMPLE_HEX_32, HOLLOW, NO_TYPE, NOT_A_VALUE, Rule, assignment, either, quoted
+from wesaid.rules.redact.shapes import (
+    BARE,
+    EVIDENCE,
+    EXAMPLE_26,
+    EXAMPLE_HEX_32,
+    HOLLOW,
+    NO_FILE,
+    NO_NUMBER,
+    NO_TYPE,
+    NOT_A_VALUE,
+    Rule,
+    assignment,
+    either,
+    quoted,
+)
 
 _B: Final = EXAMPLE_26
 _HEX_64: Final = EXAMPLE_HEX_32 * 2
@@ -88,7 +102,13 @@ NAMED: Final[tuple[Rule, ...]] = (
         kind="api-key",
         anchors=_KEYS,
         pattern=assignment(_KEYS, spaces=False),
-        examples=((f"x-api-key: {_B}", _B), (f'"apiKey": "{_B}"', _B), (f"?api_key={_B}&page=2", _B), ("access_key=abcdefgh", "abcdefgh"), ("api key: t1detable", "t1detable")),
+        examples=(
+            (f"x-api-key: {_B}", _B),
+            (f'"apiKey": "{_B}"', _B),
+            (f"?api_key={_B}&page=2", _B),
+            ("access_key=abcdefgh", "abcdefgh"),
+            ("api key: t1detable", "t1detable"),
+        ),
         not_examples=(
             "aws_secret_access_key=aws_secret_access_key",
             "api key: ask the team",
@@ -102,16 +122,31 @@ NAMED: Final[tuple[Rule, ...]] = (
         anchors=_SECRETS,
         pattern=assignment(_SECRETS, spaces=False),
         examples=tuple((f"{name}{value}", value) for name, value in (("client_secret=", "abcdefgh"), ("db.secret = ", "harb0ur-light"))),
-        not_examples=("the secret: never merge on Friday", "secret: GitHub Actions has them", "secrets: see the vault", "secret: SecretKeyRef",
-                      "private_key: path/to/key1.pem"),  # fmt: skip
+        not_examples=(
+            "the secret: never merge on Friday",
+            "secret: GitHub Actions has them",
+            "secrets: see the vault",
+            "secret: SecretKeyRef",
+            "private_key: path/to/key1.pem",
+        ),
     ),
     Rule(
         kind="token",
         anchors=("token",),
         pattern=assignment(("token",), spaces=False),
         examples=((f"FOO_TOKEN={_B}", _B), (f"accessToken: '{_B}'", _B), (f"export TOKEN_2={_B}", _B), (f"X-Ferry-Token: {_B}", _B)),
-        not_examples=("see the token bucket", "max_tokens=4096", "token=4096", "token: string", "if token == other:", "token := next()", "token: AccessTokenDto",
-                      "next_token=next_token", "f(token=token, page=2)"),  # fmt: skip
+        not_examples=(
+            "see the token bucket",
+            "max_tokens=4096",
+            "token=4096",
+            "token: string",
+            "if token == other:",
+            "token := next()",
+            "token: AccessTokenDto",
+            "token -> parser2 -> tree",
+            "next_token=next_token",
+            "f(token=token, page=2)",
+        ),
     ),
     Rule(
         kind="named-key",
@@ -144,7 +179,7 @@ NAMED: Final[tuple[Rule, ...]] = (
     Rule(
         kind="card",
         anchors=_CARDS,
-        pattern=rf"(?<![A-Za-z]){either(_CARDS)}(?:\\{{0,7}}[\"'])?[ \t]{{0,4}}[:=][ \t]{{0,4}}\\{{0,7}}[\"']?([0-9](?:[ -]?[0-9]){{2,18}}+)(?![0-9A-Za-z]|\.[0-9]|{_STREET})",
+        pattern=rf"(?<![A-Za-z]){either(_CARDS)}(?:\\{{0,7}}[\"'])?[ \t]{{0,4}}[:=][ \t]{{0,4}}\\{{0,7}}[\"']?([0-9](?:[ -]?[0-9]){{2,18}})(?![0-9A-Za-z]|\.[0-9]|{_STREET})",
         examples=(("card_number: 4000 0000 0000 0002", "4000 0000 0000 0002"), ('"cvv": "017"', "017"), ("security_code=0170.", "0170")),
         not_examples=("CVC: 123 Main St", "cvc: see the back of the card", "the cvv is three digits", "card number: twelve"),
     ),
@@ -191,8 +226,8 @@ NAMED: Final[tuple[Rule, ...]] = (
         kind="short-name",
         anchors=("pass:", "pass=", 'pass"', "pass =", "pw:", "pw=", 'pw"', "psk:", "psk=", "otp:", "otp=", 'otp"'),
         # PASS: is also what test runners print; a number is a count, except that of an OTP.
-        pattern=rf"(?<![A-Za-z0-9])(?:(?:pass|pw|(?<=_)PASS|PASS(?=[\"=])|Pass|PW|psk|PSK)(?=[\"' ]{{0,2}}[:=][ \t\"']{{0,4}}+(?!\d{{1,15}}(?!\w)))|(?i:otp)(?=[:=\"]))"
-        rf"[\"']?[ \t]?[:=][ \t]{{0,4}}[\"']?{NOT_A_VALUE}{NO_TYPE}{EVIDENCE}({BARE}{{6,}}+)",
+        pattern=rf"(?<![A-Za-z0-9])(?:(?:pass|pw|(?<=_)PASS|PASS(?=[\"=])|Pass|PW|psk|PSK)(?=[\"' ]{{0,2}}[:=][ \t\"']{{0,4}}+{NO_NUMBER})|(?i:otp)(?=[:=\"]))"
+        rf"[\"']?[ \t]?[:=][ \t]{{0,4}}[\"']?{NOT_A_VALUE}{NO_FILE}{NO_TYPE}{EVIDENCE}({BARE}{{6,}}+)",
         examples=(
             ("DB_PASS=t1detable", "t1detable"),
             ("pass: t1detable", "t1detable"),

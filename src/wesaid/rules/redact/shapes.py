@@ -47,25 +47,34 @@ LEFT_TIGHT: Final = (
 # Names of words ("configuration-of-2026"): what a random body is not, wherever its digits stand.
 _PART: Final = r"(?:[A-Z]?[a-z]{1,24}+[0-9]{0,2}+|[A-Z]{1,24}+|v?[0-9]{1,4}+)"
 NO_WORDS: Final = rf"(?!{_PART}(?:[_-]{_PART}){{0,7}}+(?:(?![A-Za-z0-9_-])|[_-]{_PART}))"
+_PARAMETER: Final = r"[a-z]{2,16}+(?:[_-]?[A-Za-z][a-z]{1,16}+){0,3}+"  # how links and calls name the next one
 # One character of a bare value. What also ends sentences, tags, calls and links is part of it only where more of it follows.
 BARE: Final = (
-    r"(?:[^\s\"'`,;:.!?)\]}<>&\\]|[,;:.!?)\]}>](?![,;:.!?)\]}>]{0,8}(?:[\s\"'`]|\\[nrt\"'\\]|</|$))|(?<=[A-Za-z0-9])[\"'](?=[A-Za-z0-9])"
-    r"|&(?!&|(?:amp;)?[A-Za-z_][\w.-]{0,32}=)|<(?!/|[A-Za-z]{1,10}[ />])|\\(?![nrt\"'\\]))"
+    r"(?:[^\s\"'`,;:.!?)\]}<>&\\]|[,;:.!?)\]}>](?![,;:.!?)\]}>]{0,8}(?:[\s\"'`]|\\[nrt\"'\\]|</[A-Za-z]|$))|(?<=[A-Za-z0-9])[\"'](?=[A-Za-z0-9])"
+    rf"|&(?!(?:amp;)?{_PARAMETER}=)"
+    r"|<(?!/[A-Za-z]|[A-Za-z]{1,10}[ />])|\\(?![nrt\"'\\]))"
 )
 # Words written together, as names of types are: AccessTokenDto, JavaScriptCore.
-NO_TYPE: Final = rf"(?!(?:[A-Z]?[a-z]{{2,24}}+\.?){{1,9}}+(?:Id)?(?:(?!{BARE})|[<\[]))"
+NO_TYPE: Final = rf"(?!(?:[A-Z]?[a-z]{{2,24}}+\.?){{1,9}}+(?:Id)?(?:(?!{BARE})|\[\]|<[A-Z][A-Za-z]{{1,32}}>))"
+# A count, a budget, or one of two: token=4096, tokens 4096/8192.
+NO_NUMBER: Final = rf"(?![0-9]{{1,15}}+(?:(?!{BARE})|[,;&/](?:[A-Za-z_]{{1,32}}=|[0-9]{{1,15}}+(?!{BARE}))))"
 # A value that no prose has: somewhere a digit or a symbol, or two changes from small to capital (one is a name: GitHub, JavaScript).
-_SOFT: Final = r"(?:[A-Za-z._/~!?*|:(){}\[\]<>-]|[,;&](?![A-Za-z_]\w{0,32}[:=]))"
+_SOFT: Final = r"[A-Za-z._/~!?*|:(){}\[\]<>,;&-]"
 _HUMP: Final = r"(?:(?![a-z][A-Z])[A-Za-z_-]){0,64}+[a-z][A-Z]"
 EVIDENCE: Final = rf"(?={_SOFT}{{0,64}}+[0-9+=@#$%^]|[A-Za-z]{{1,64}}+![A-Za-z]|{_HUMP}{_HUMP})"
 _WORDS: Final = r"none|null|nil|true|false|undefined|string|boolean|number|integer|object|optional|required|unknown"
-_FILE: Final = r"[\w~./-]{1,128}?\.(?:pem|key|crt|cer|pub|der|p12|pfx|jks|asc|gpg|json|ya?ml|toml|ini|txt|env|md|py|[jt]sx?|go|rs|sh)(?![\w.])"
+# A path to a file is what a configuration names beside its secrets, and may have a digit.
+NO_FILE: Final = (
+    r"(?!(?:[\w~.-]{1,64}+/){1,8}+[\w.-]{0,64}?\.(?:pem|key|crt|cer|pub|der|asc|gpg|json|ya?ml|toml|ini|txt|env|md|py|[jt]sx?|go|rs|sh)(?![\w.])"
+    r"|[\w.-]{1,64}?\.(?:pem|crt|cer|pub|p12|pfx|jks)(?![\w.]))"
+)
 # What stands for a value without being one: variables, templates, calls, types, paths, links.
 NOT_A_VALUE: Final = (
-    r"(?!<[^<>\r\n]{0,64}>|\{\{|\{[^{}\r\n]{0,64}\}|\{(?:[\s\"'`]|$)|[(\[](?:[\s\"'`({\[]|$|[^()\[\]\r\n]{0,64}[()\[\]])|\$[{(]"
+    r"(?!<[^<>\r\n]{0,64}>|\{\{|\{[^{}\r\n]{0,64}\}|\{(?:[\s\"'`]|$)|[(\[](?:[\s\"'`({\[]|$|[^()\[\]\r\n]{0,64}[)\]]|[A-Za-z_.]{1,32}+\()|\$[{(]"
     r"|\$[A-Za-z_]\w{0,64}+(?!\S)|%[sd](?!\w)|%[({]|\*{3,64}+(?![A-Za-z0-9])|https?://|op://|arn:aws|[~.]{0,2}/[a-z][\w.-]{0,64}+(?:[/\s]|$)"
-    rf"|[A-Za-z_][\w.]{{0,64}}+[(\[]|(?:process|os|self|this|req|ctx|config|settings|env|args|options)\.[A-Za-z_]"
-    rf"|(?i:{_WORDS})(?![\w!@#$%^+=~-])|{_FILE})"
+    r"|(?:[._]|[A-Z]?[a-z]{1,24}+|[A-Z]{2,24}(?![a-z])|[0-9]{1,2}+){1,12}+[(\[](?:[\s\"'`)\]{\\]|$|[\w., =*&:+-]{1,64}+(?:[)\]]|(?<=[ ,=])[\"'`{])|[A-Za-z_.]{1,32}+\()"
+    rf"|(?:process|os|self|this|req|ctx|config|settings|env|args|options)\.[A-Za-z_]"
+    rf"|(?i:{_WORDS})(?![\w!@#$%^+=~-]))"
 )
 HOLLOW: Final = rf"(?!\$?\{{\{{|<|%[sd(]|\*{{3}}|(?i:{_WORDS})[\"'`\\<])"  # the same for quoted values
 # A variable called like what it is given to, and, at the end of a line of a program after "= ", an attribute.
@@ -97,15 +106,16 @@ def assignment(names: tuple[str, ...], *, spaces: bool) -> str:
     ``spaces``: a quoted value may hold some, and a bare one may be a number or words written together.
     """
     inside = "" if spaces else r"\s"
-    number = "" if spaces else r"(?![0-9]{1,15}(?!\w))"  # token=4096 is a budget; password=123456 is one
-    evidence = EVIDENCE if spaces else NO_TYPE + EVIDENCE
+    number = "" if spaces else NO_NUMBER  # token=4096 is a budget; password=123456 is one
+    arrow = "|->|→" if spaces else ""  # from tokens to a parser, arrows lead in prose
+    evidence = NO_FILE + (EVIDENCE if spaces else NO_TYPE + EVIDENCE)
     return (
         rf"{either(names)}{_ENDS}(?:>{HOLLOW}([^<>\r\n{inside}]{{6,1024}}+)</"
         rf"|[*`]{{0,3}}(?:\\{{0,7}}[\"'])?\]?[*`]{{0,3}}[ \t]{{0,4}}"
         rf"(?:(?:=>|:=|[:：＝]|=(?!=))[*]{{0,3}}[ \t]{{0,4}}"
         rf"(?:\\{{1,7}}\"{HOLLOW}([^\"\\\r\n{inside}]{{6,1024}}+)\\{{1,7}}\"|{quoted(spaces=spaces)}|“{HOLLOW}([^”\r\n{inside}]{{6,1024}}+)”)"
         rf"|(?:[=＝](?![=>\s])(?!{_SELF})|[=＝][ \t]{{1,4}}(?:{evidence}|(?!{_CODE})(?={BARE}{{6,}}+[ \t]{{0,4}}(?:[\r\n]|\\[nr]|$)))"
-        rf"|(?::=?|：|->|→)[*]{{0,3}}[ \t]{{0,4}}{evidence})"
+        rf"|(?::=?|：{arrow})[*]{{0,3}}[ \t]{{0,4}}{evidence})"
         rf"{number}(?:\\{{0,7}}[\"'`])?{NOT_A_VALUE}({BARE}{{6,}}+)))"
     )
 
