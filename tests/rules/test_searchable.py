@@ -411,3 +411,8 @@ def test_a_plain_text_is_left_alone(text):
     assert said(user(text)) == (text.strip() or None)
     blocks = [{"type": "text", "text": text}]
     assert said(assistant(blocks)) == (text if text.strip() else None)
+
+
+def test_a_fraction_of_a_millisecond_is_no_time():
+    """1970 to the millisecond is what a broken clock says, not when something was said."""
+    assert timestamp_of({"timestamp": 1e-200}) is None

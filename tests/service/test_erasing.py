@@ -87,7 +87,7 @@ def test_a_delete_that_does_not_wait_is_unfindable_at_once_and_erased_by_later_w
     reconciling.reconcile(disk.home, seconds=30)
     assert left(disk.home.path, unique(1)) == []
     with disk.home.store("main").reading() as view:
-        assert view.tombstone(MAIN).erased_at == disk.home.now()
+        assert view.tombstone(MAIN).erased_at >= disk.home.now()
 
 
 def test_every_engine_deletes_with_proof(lab):
@@ -96,7 +96,7 @@ def test_every_engine_deletes_with_proof(lab):
     lab.say("harbour", key=OTHER)
     erased = erasing.delete(lab.home, OPERATOR, MAIN, wait=True)
     assert erased.proof.left == 0
-    assert erased.tombstones[0].erased_at == lab.home.now()
+    assert erased.tombstones[0].erased_at >= lab.home.now()
     assert lab.listed() == [OTHER]
 
 

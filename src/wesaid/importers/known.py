@@ -136,7 +136,7 @@ def moment(value: Any) -> int | None:
             return None
     if not isinstance(value, (int, float)) or not 0 < value < limits.LATEST_MS:  # NaN fails both
         return None
-    return int(value) if value >= limits.MS_FROM else int(value * limits.SECONDS_MS)
+    return (int(value) if value >= limits.MS_FROM else int(value * limits.SECONDS_MS)) or None  # a fraction of a millisecond is none
 
 
 def first_moment(*values: Any) -> int | None:

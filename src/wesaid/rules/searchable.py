@@ -368,7 +368,8 @@ def _moment(value: object) -> int | None:
         value = int(stripped)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= _MS_MAX:
         return None
-    return int(value) if value >= _MS_FROM else round(value * 1000)  # s to ms
+    made = int(value) if value >= _MS_FROM else round(value * 1000)  # s to ms
+    return made or None  # a fraction of a millisecond is no time
 
 
 def _iso(text: str) -> int | None:

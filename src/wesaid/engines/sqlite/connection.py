@@ -129,7 +129,8 @@ def reachable(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreReadOnlyError(
-            f"cannot open {path}: {error.strerror}", hint="check the permissions of the home folder and the free space, or choose another with --home"
+            f"cannot open {path}: {error.strerror}",
+            hint="check the permissions of the home folder and the free space, or choose another with --home",
         ) from error
 
 

@@ -69,7 +69,8 @@ class SqliteStore:
             db = self.connection
             if db.readonly("main"):
                 raise StoreReadOnlyError(
-                    f"{self.path} cannot be written", hint="check the permissions of the home folder and the free space, or choose another with --home"
+                    f"{self.path} cannot be written",
+                    hint="check the permissions of the home folder and the free space, or choose another with --home",
                 )
             if self._in_block:
                 raise StoreError("a writing block is open already in this thread", hint="use the writer that is open")
