@@ -115,3 +115,10 @@ def test_every_place_of_a_normalised_text_leads_back(parts):
 def test_ordinary_text_with_such_characters_is_left_alone(text):
     """Emoji, joiners of scripts that need them, colours and links."""
     assert redact.redact(text) == text
+
+
+def test_a_key_whose_beginning_ends_a_line_or_a_block_is_hidden():
+    """Text blocks are joined by line ends: `ghp_` alone in one block and the rest in the next is one key."""
+    rest = "Zq8kLmN3pQrS7tUvWxYz0123456789AbCdEf"
+    assert rest[:6] not in redact.redact(f"my key ghp_\n{rest} ok")
+    assert redact.redact("the task-\nforce met, SG.\nhello world") == "the task-\nforce met, SG.\nhello world"
