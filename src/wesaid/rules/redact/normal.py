@@ -23,33 +23,36 @@ _TERMINAL: Final = r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,256}(?:\x
 _HIDDEN_BYTES: Final = r"(?:0[0-8bBcCe-fE-F]|1[0-9A-Fa-f]|7[Ff]|[Cc]2%[Aa][Dd]|[Ee]2%80%(?:8[B-Fb-f]|[Aa][A-Ea-e])|[Ee]2%81%[Aa][0-9A-Fa-f]|[Ee][Ff]%[Bb][Bb]%[Bb][Ff]|[Ee][Ff]%[Bb]8%8[0-9A-Fa-f])"
 _HIDDEN_CODES: Final = r"u(?:00[01][0-8bBcCe-fE-F]|00[aA][dD]|200[b-fB-F]|202[a-eA-E]|206[0-9a-fA-F]|[fF][eE](?:0[0-9a-fA-F]|[fF]{2}))"
 _RUN: Final = "A-Za-z0-9_+/=.~%-"
-# Beginnings of keys that are shorter than eight characters: a line, or one of two text blocks, may end with no more than that.
-_BEGINNINGS: Final = (
-    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "sk-", "sk-ant-", "xoxb-", "xoxp-", "xoxa-", "xapp-", "hf_", "npm_", "pypi-"),
-    *("AKIA", "ASIA", "AIza", "ya29.", "SG.", "eyJ", "gsk_", "r8_", "xai-", "tvly-"),
+# Beginnings of keys, by width: a line, or one of two text blocks, may end so early in a key that fewer than eight characters precede.
+_VENDORS: Final = (
+    "ghp_ gho_ ghu_ ghs_ ghr_ github_ glpat- glrt- xoxb- xoxp- xoxa- xoxe xapp- AKIA ASIA AKID LTAI AIza ya29. 1//0 GOCSPX- eyJ "
+    "sk- hf_ api_org npm_ pypi- rubygem sk_ rk_ whsec_ SG. xkeysib key- gsk_ pplx- xai- nvapi- r8_ fw_ fpk_ fal_ fc- tvly- exa_ "
+    "lsv2_ mem0_ m0- rpa_ hsk- syt_ gAAAA dop_ dp.pt. dckr_ bkua_ CCIPAT_ sbp_ sb_ dapi ddpat_ NRAK- glsa_ glc_ sntry phx_ nfp_ "
+    "vcp_ CFPAT- ATATT ATBB BBDC- HRKU- pat- apify_ fm2_ fio- shpat_ sq0 EAA secret_ sl. v1.0- lin_ ntn_ figd_ PMAK- hvs. pul- "
+    "tskey- ops_ re_ AGE-"
 )
-_AFTER_BEGINNING: Final = "|".join(rf"(?<=\b{re.escape(one)}\n)" for one in _BEGINNINGS)
-_BEGINNING: Final = re.compile(rf"\n(?<=[-_.AaJ]\n)(?:{_AFTER_BEGINNING})")  # what the last characters can be, first: fast for all else
+BEGINNINGS: Final = tuple(_VENDORS.split())
+_FEW: Final = 8
 
 
-def _odd(*, beginnings: bool) -> re.Pattern[str]:
-    """What is taken out or put back; with beginnings, also the line end after one: dear, so only for a text that has one."""
-    after = rf"(?<=[{_RUN}]{{8}}\n)|(?<=[{_RUN}]{{8}}[\r\\]\n)"
-    if beginnings:
-        after += f"|{_AFTER_BEGINNING}"
-    wrap = rf"(?:{after})[ \t]{{0,16}}(?:[>|] ?)?(?=[{_RUN}])"
-    # The first character decides what may follow; a set in front lets the regex engine pass over everything else quickly.
-    return re.compile(
-        rf"[%\\&\n{_INVISIBLE}](?:(?<=\x1b){_TERMINAL}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]"
-        rf"|(?<=%)(?:25){{0,3}}(?:{_HIDDEN_BYTES}|([2-7][0-9A-Fa-f]|0[ADad9]))"
-        rf"|(?<=\\)(?:{_HIDDEN_CODES}|u00([2-7][0-9a-fA-F]))"
-        rf"|(?<=&)(quot|amp|apos|#3[49]|#x3[dD]|#61);"
-        rf"|(?<=\n)({wrap})|(?<![%\\&\n]))"  # the last: whatever else is in the set, by itself
-    )
+def _after_few() -> str:
+    """Lookbehinds, one a width since they are of fixed width, for a line end after a beginning and at most so many characters of a key."""
+    ways = {
+        width: [rf"{re.escape(one)}[{_RUN}]{{{width - len(one)}}}" for one in BEGINNINGS if len(one) <= width] for width in range(3, _FEW)
+    }
+    return "|".join(rf"(?<=\b(?:{'|'.join(some)})\n)" for some in ways.values())
 
 
-_ODD: Final = _odd(beginnings=False)
-_ODD_BEGINNINGS: Final = _odd(beginnings=True)
+# A line end in a run: after eight characters of it, or fewer that begin a key.
+_WRAP: Final = rf"(?:(?<=[{_RUN}]{{8}}\n)|(?<=[{_RUN}]{{8}}[\r\\]\n)|{_after_few()})[ \t]{{0,16}}(?:[>|] ?)?(?=[{_RUN}])"
+# The first character decides what may follow; a set in front lets the regex engine pass over everything else quickly.
+_ODD: Final = re.compile(
+    rf"[%\\&\n{_INVISIBLE}](?:(?<=\x1b){_TERMINAL}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]"
+    rf"|(?<=%)(?:25){{0,3}}(?:{_HIDDEN_BYTES}|([2-7][0-9A-Fa-f]|0[ADad9]))"
+    rf"|(?<=\\)(?:{_HIDDEN_CODES}|u00([2-7][0-9a-fA-F]))"
+    rf"|(?<=&)(quot|amp|apos|#3[49]|#x3[dD]|#61);"
+    rf"|(?<=\n)({_WRAP})|(?<![%\\&\n]))"  # the last: whatever else is in the set, by itself
+)
 _ENTITY: Final = 3  # groups of _ODD; the first two are hexadecimal
 _WRAPS: Final = 4
 _ENTITIES: Final = {"quot": '"', "#34": '"', "amp": "&", "apos": "'", "#39": "'", "#x3d": "=", "#61": "="}
@@ -85,15 +88,14 @@ class Normal:
 
 def normal(text: str) -> Normal | None:
     """The normalised text; None when it is the text itself."""
-    odd = _ODD_BEGINNINGS if _BEGINNING.search(text) is not None else _ODD
-    if odd.search(text) is None:
+    if _ODD.search(text) is None:
         return None
     parts: list[str] = []
     begins: list[int] = []
     places: list[int] = []
     ends: list[int] = []
     length = last = 0
-    for match in odd.finditer(text):
+    for match in _ODD.finditer(text):
         start, end = match.span()
         kind = match.lastindex
         if kind == _WRAPS:
