@@ -138,6 +138,17 @@ def test_blocks_of_one_message_are_one_text(lab):
         assert not {run for run in runs(body) if run in shown(answer)}
 
 
+@pytest.mark.parametrize(("kind", "text", "secret"), ONE_EACH)
+def test_a_secret_parted_by_blocks_leaves_by_no_road(lab, kind, text, secret):
+    """Its first two characters in one text block, the rest in the next."""
+    lab.say("hello")
+    at = text.find(secret) + 2
+    content = [{"type": "text", "text": one} for one in (f"walrus {text[:at]}", f"{text[at:]} quay")]
+    put(lab, {"type": "message", "id": "b2", "message": {"role": "user", "content": content}})
+    for answer in everything(lab, ["walrus", "quay"]):
+        assert not {run for run in runs(secret) if run in shown(answer)}
+
+
 @pytest.mark.parametrize(("kind", "text", "secret"), [one for one in ONE_EACH if re.fullmatch(r"\S+", one[2])])
 def test_no_question_confirms_a_secret(lab, kind, text, secret):
     """A prefix, a phrase, the whole: the same answer as for other characters of the same shape that nobody ever said."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
@@ -84,15 +84,15 @@ def timestamp_of(record: object) -> int | None:
     return own if own is not None or not isinstance(message, Mapping) else _moment(message.get("timestamp"))
 
 
-def searchable(record: object) -> Searchable | None:
-    """What search finds of a record: a user's or assistant's text without envelopes, or None."""
+def searchable(record: object, join: Callable[[Sequence[str]], str] = "\n".join) -> Searchable | None:
+    """What search finds of a record: a user's or assistant's text without envelopes, or None. ``join`` makes its blocks one text."""
     if not isinstance(record, Mapping) or record.get("type") != "message" or _name(record.get("id")) is None:
         return None
     message = record.get("message")
     if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant"):
         return None
     role = cast("Role", message["role"])
-    chosen = _chosen(message)
+    chosen = _chosen(message, join)
     text = without_private(chosen)
     text = _users(text) if role == "user" else _assistants(text)
     if not text.strip(_SPACE):
@@ -333,7 +333,7 @@ _INLINE_END: Final = frozenset(("think", "thinking", "thought", "final"))  # an 
 
 
 # ── small things ─────────────────────────────────────────────────────────────────────────────────────────────────
-def _chosen(message: Mapping[str, Any]) -> str:
+def _chosen(message: Mapping[str, Any], join: Callable[[Sequence[str]], str]) -> str:
     """The text that OpenClaw would index; empty if none."""
     content, text = message.get("content"), message.get("text")
     if isinstance(content, str):
@@ -344,7 +344,7 @@ def _chosen(message: Mapping[str, Any]) -> str:
         return ""
     blocks = [block for block in content if isinstance(block, Mapping) and _name(block.get("type")) in _TEXT_BLOCKS]
     texts = [block.get("text") for block in blocks]
-    return "\n".join(said for said in texts if isinstance(said, str) and said.strip(_SPACE))
+    return join([said for said in texts if isinstance(said, str) and said.strip(_SPACE)])
 
 
 def _is_automation(text: str, role: Role) -> bool:

@@ -17,7 +17,7 @@ from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
 from wesaid.importers.known import Dialect, Source, Told
 from wesaid.rules import searchable
-from wesaid.rules.redact import Redactor
+from wesaid.rules.redact import Redactor, joined
 from wesaid.service import exporting
 from wesaid.values import Event, Facts, Flag, Nav, NavKind, Prepared, SessionRow, StoredEvent
 
@@ -84,7 +84,7 @@ def words_of(view: View, window: int, dialect: Dialect) -> str | None:
     second = None
     for row in view.path(window, start=0, count=limits.TITLE_ROWS):
         record = importers.view(dialect.name, msgspec.json.decode(row.body))
-        found = searchable.searchable(record)
+        found = searchable.searchable(record, joined)
         if found is None or found.role != "user" or found.flags & Flag.AUTOMATION:
             continue
         if not _COMMAND.search(str(record["message"].get("content"))[: limits.PREVIEW_CODE_POINTS] if record else ""):

@@ -19,6 +19,7 @@ from wesaid.errors import SourceError, StoreError
 from wesaid.importers import DIALECTS, reading
 from wesaid.importers.known import MAIN, Dialect, Source, Told, moment
 from wesaid.rules import searchable
+from wesaid.rules.redact import joined
 from wesaid.service import exporting
 from wesaid.service.import_account import SourceAccount, failure_of
 from wesaid.service.import_facts import Target, after_ours, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
@@ -140,7 +141,7 @@ class FileImport:
             return False
         for line in reading.lines(self.source.path):
             for record in line.records:
-                found = searchable.searchable(self._dialect.view(record))
+                found = searchable.searchable(self._dialect.view(record), joined)
                 if found is not None and MARKER in found.text:
                     return True
         return False

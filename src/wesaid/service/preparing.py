@@ -14,7 +14,7 @@ import msgspec
 
 from wesaid import importers
 from wesaid.rules import fold, searchable
-from wesaid.rules.redact import Redactor, apply
+from wesaid.rules.redact import Redactor, apply, joined
 from wesaid.values import Event, Flag, Prepared, Said, SessionRow, StoredEvent
 
 _DIGEST_BYTES = 8
@@ -32,7 +32,7 @@ def prepare(redactor: Redactor, dialect: str, event: Event, *, subagent: bool = 
     """An event with its index text, spans and versions (design.md, "Where a message goes")."""
     body = msgspec.json.encode(event.record)
     view = importers.view(dialect, event.record)
-    found = searchable.searchable(view) if view is not None else None
+    found = searchable.searchable(view, joined) if view is not None else None
     if found is None:
         return Prepared(event=event, body=body, said=None)
     spans = redactor.spans(found.text)
@@ -77,7 +77,7 @@ def words_of(redactor: Redactor, dialect: str, stored: StoredEvent, *, reveal: b
     Stored spans are sliced when the same rules made them; older rows, and those that hold a value of today's environment, are redacted anew.
     """
     view = importers.view(dialect, record_of(stored))
-    found = searchable.searchable(view) if view is not None else None
+    found = searchable.searchable(view, joined) if view is not None else None
     if found is None:
         return None
     if reveal:

@@ -12,7 +12,7 @@ from typing import Any
 
 from wesaid import limits
 from wesaid.rules import bounds, searchable
-from wesaid.rules.redact import Redactor
+from wesaid.rules.redact import Redactor, joined
 from wesaid.service.exporting import redacted
 from wesaid.service.preparing import view_of, words_of
 from wesaid.values import Message, SessionRow, StoredEvent
@@ -181,4 +181,4 @@ def _text_of(content: Any) -> str:
     """The text of a message that is no person's or assistant's: what a tool gave."""
     if isinstance(content, str):
         return content
-    return "\n".join(block["text"] for block in _blocks(content) if isinstance(block.get("text"), str) and block["text"])
+    return joined([block["text"] for block in _blocks(content) if isinstance(block.get("text"), str) and block["text"]])

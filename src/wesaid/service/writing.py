@@ -16,7 +16,7 @@ from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
 from wesaid.errors import ConflictError, InputError, NotFoundError, quoted
 from wesaid.rules import searchable
-from wesaid.rules.redact import apply
+from wesaid.rules.redact import apply, joined
 from wesaid.service import addressing, titling
 from wesaid.service.opening import Home
 from wesaid.service.preparing import again, prepare
@@ -301,7 +301,7 @@ def _entitle(writer: Writer, row: SessionRow, prepared: Sequence[Prepared]) -> N
         return
     for each in prepared:
         if each.said is not None and each.said.role == "user":
-            found = searchable.searchable(each.event.record)
+            found = searchable.searchable(each.event.record, joined)
             title = searchable.title_of(apply(found.text, each.said.spans)) if found else None
             if title:
                 current = writer.session(row.facts.key)

@@ -11,14 +11,13 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from wesaid import limits
-from wesaid.rules.redact.redactor import BUILT_IN, Redactor, apply
-from wesaid.values import Span
+from wesaid.rules.redact import blocks
+from wesaid.rules.redact.redactor import BUILT_IN, Redactor
 
 _NAMES: Final = ("name", "key", "field", "header", "param", "variable")  # fields that say what another field's value is called
 _NAMED: Final = frozenset(("value", "values", "val", "default"))
@@ -81,7 +80,7 @@ def _fields(value: dict[Any, Any], names: tuple[_Name, ...]) -> Iterator[tuple[A
 def _line(redactor: Redactor, items: list[Any], out: list[Any], names: tuple[_Name, ...]) -> list[Any]:
     """A list of texts once more: what stands after a flag or a name, and all of them as the one line that they may be, also under their name."""
     if len(items) < 2 or not all(isinstance(inner, str) for inner in items):
-        return out
+        return _texts(redactor, items, out)
     whole = " ".join(items)
     again = "[redacted:" in whole  # its rest is no whole
     if out == items and not again and (hidden_as := _called(redactor, whole, tuple(name for name in names if name.sure))) != whole:
@@ -91,15 +90,18 @@ def _line(redactor: Redactor, items: list[Any], out: list[Any], names: tuple[_Na
         if (flag or len(items) == 2) and out[number] == inner and not inner.startswith("-"):
             out[number] = _called(redactor, inner, (_Name(before.lstrip("-"), sure=flag),))
     hidden = redactor.spans(" ".join(out))
-    if not hidden:
+    return blocks.clipped(out, [1] * len(out), hidden) if hidden else out
+
+
+def _texts(redactor: Redactor, items: list[Any], out: list[Any]) -> list[Any]:
+    """Blocks of a message once more, as the one text that they are shown as: read as they were, since a half that is hidden explains no other."""
+    told = [number for number, inner in enumerate(items) if isinstance(inner, dict) and isinstance(inner.get("text"), str)]
+    if len(told) < 2:
         return out
-    starts, ends = [span.start for span in hidden], [span.end for span in hidden]
-    at = 0
-    for number, inner in enumerate(out):
-        end = at + len(inner)
-        inside = hidden[bisect_right(ends, at) : bisect_left(starts, end)]
-        out[number] = apply(inner, tuple(Span(max(span.start - at, 0), min(span.end, end) - at, span.kind) for span in inside))
-        at = end + 1
+    texts = [items[number]["text"] for number in told]
+    for number, text, safe in zip(told, texts, blocks.redacted(texts, redactor), strict=True):
+        if safe != text and isinstance(out[number], dict):  # else it was nested too deep
+            out[number]["text"] = redactor.redact(safe)
     return out
 
 

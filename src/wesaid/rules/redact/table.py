@@ -12,5 +12,5 @@ from wesaid.rules.redact.keys import KEYS
 from wesaid.rules.redact.named import NAMED
 from wesaid.rules.redact.shapes import Rule
 
-VERSION: Final = 3
+VERSION: Final = 4
 RULES: Final[tuple[Rule, ...]] = (*CONTEXT_FIRST, *KEYS, *NAMED[:2], *CONTEXT[:4], *NAMED[2:], *CONTEXT[4:])
