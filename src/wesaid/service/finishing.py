@@ -5,31 +5,17 @@ The whole message is redacted, then cut, then bounded, in this order (contract.m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.rules import bounds, excerpt, fold, rank
 from wesaid.service import wire
 from wesaid.service.methods import SearchParams
-from wesaid.service.opening import Home
 from wesaid.service.preparing import Words, safe, words_of
-from wesaid.values import Caller, Candidate, Filters, Hit, Neighbour, Page, Policy, Query, Scope, SessionRow, StoredEvent, Term
-
-
-class Walk(Protocol):
-    """What of a search under way is needed here (``searching.Walk``)."""
-
-    home: Home
-    caller: Caller
-    params: SearchParams
-    asked: Query
-    policy: Policy
-    filters: Filters
-    views: dict[str, View]
-    scopes: Mapping[str, Scope]
+from wesaid.service.walk import Walk
+from wesaid.values import Candidate, Filters, Hit, Neighbour, Page, SessionRow, StoredEvent, Term
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 
@@ -16,7 +15,6 @@ import msgspec
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
-from wesaid.errors import StoreError
 from wesaid.rules import bounds, searchable
 from wesaid.rules.redact import Redactor
 from wesaid.service import addressing, showing, wire
@@ -32,23 +30,14 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
     params = _asked(home, params)
     policy = addressing.policy_of(home, caller)
     scopes = addressing.scopes(home, policy, None if params.agent_id is None else (params.agent_id,))
-    failed: list[str] = []
-    with ExitStack() as open_views:
-        views: dict[str, View] = {}
-        for agent in scopes:
-            try:
-                views[agent] = open_views.enter_context(home.store(agent).reading())
-            except StoreError:
-                if len(scopes) == 1:
-                    raise
-                failed.append(agent)
+    with home.reading(scopes) as (views, failed):
         begin = params.offset if len(views) == 1 and _takes_all(params) else 0  # passed over by the engine, without reading a row
         streams = [_stream(agent, view, scopes[agent], begin) for agent, view in views.items()]
         passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
         chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
         more = len(chosen) > params.limit
         rows = [_row(home, views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
-    return _bounded(params, rows, more=more, failed=tuple(failed))
+    return _bounded(params, rows, more=more, failed=failed)
 
 
 def _takes_all(params: ListParams) -> bool:

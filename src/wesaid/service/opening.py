@@ -9,15 +9,16 @@ import importlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
 from wesaid import limits, settings
-from wesaid.engines.contract import Engine, Store
-from wesaid.errors import NotFoundError, StoreReadOnlyError, WesaidError
+from wesaid.engines.contract import Engine, Store, View
+from wesaid.errors import NotFoundError, StoreError, StoreReadOnlyError, WesaidError
 from wesaid.rules.redact import BUILT_IN, Redactor
 from wesaid.settings import Settings
 
@@ -54,6 +55,21 @@ class Home:
     def new_store(self, agent_id: str) -> Store:
         """An agent's store, made when it is not there."""
         return cast("Store", self.engine.store(agent_id, create=True))
+
+    @contextmanager
+    def reading(self, agents: Collection[str]) -> Iterator[tuple[dict[str, View], tuple[str, ...]]]:
+        """Views of agents, and those whose stores could not be read: for the answer to say. StoreError when it is the only one."""
+        views: dict[str, View] = {}
+        failed: list[str] = []
+        with ExitStack() as open_views:
+            for agent in agents:
+                try:
+                    views[agent] = open_views.enter_context(self.store(agent).reading())
+                except StoreError:
+                    if len(agents) == 1:
+                        raise
+                    failed.append(agent)
+            yield views, tuple(failed)
 
     def close(self) -> None:
         """Close the engine; further use raises StoreError."""

@@ -8,53 +8,25 @@ may see. The rows of one agent are read in one snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from time import monotonic
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
-from wesaid.errors import InputError, StoreError, quoted
+from wesaid.errors import InputError, quoted
 from wesaid.rules import bounds, fold, plan, query, rank, when
 from wesaid.service import addressing, finishing, reconciling
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
 from wesaid.service.preparing import digest, words_of
+from wesaid.service.walk import Walk
 from wesaid.values import Caller, Candidate, Diagnostics, Filters, Match, Page, Policy, Query, Role, Scope, Term, Tier, TierName
 
 _TIERS: tuple[TierName, ...] = ("phrase", "all", "forms", "some", "typo", "none")
 _STRICT = ("phrase", "all")
-
-
-@dataclass(slots=True)
-class Walk:
-    """One search under way."""
-
-    home: Home
-    caller: Caller
-    params: SearchParams
-    asked: Query
-    policy: Policy
-    filters: Filters
-    views: dict[str, View]
-    scopes: Mapping[str, Scope]
-    frequencies: dict[Term, int] = field(default_factory=dict)
-    complete: bool = True
-
-    def frequency(self, term: Term) -> int:
-        """In how many messages that the caller may see a term occurs, over all agents looked in."""
-        found = self.frequencies.get(term)
-        if found is None:
-            found = sum(view.frequency(term, self.scopes[agent], bound=limits.FREQUENCY_COUNT_ROWS) for agent, view in self.views.items())
-            self.frequencies[term] = found
-        return found
-
-    def indexed(self) -> int:
-        """How many messages the caller may see."""
-        return sum(view.indexed(self.scopes[agent], bound=limits.INDEXED_COUNT_ROWS) for agent, view in self.views.items())
 
 
 def search(home: Home, caller: Caller, params: SearchParams) -> Page:
@@ -78,21 +50,12 @@ def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
     filters = _filters(home, caller, params, asked)
     scopes = _scopes(home, caller, params, asked, policy)
     stale = reconciling.settle(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
-    failed: list[str] = []
-    with ExitStack() as open_views:
-        views: dict[str, View] = {}
-        for agent in scopes:
-            try:
-                views[agent] = open_views.enter_context(home.store(agent).reading())
-            except StoreError:
-                if len(scopes) == 1:
-                    raise
-                failed.append(agent)
+    with home.reading(scopes) as (views, failed):
         walk = Walk(
             home=home, caller=caller, params=params, asked=asked, policy=policy, filters=filters, views=views,
             scopes={agent: scopes[agent] for agent in views},
         )  # fmt: skip
-        return _answer(walk, stale, tuple(failed))
+        return _answer(walk, stale, failed)
 
 
 def _answer(walk: Walk, stale: int, failed: tuple[str, ...]) -> Page:

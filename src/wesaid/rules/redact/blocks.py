@@ -38,7 +38,7 @@ def seams(texts: Sequence[str], redactor: Redactor = BUILT_IN) -> list[str]:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """The blocks as one text."""
+    """The blocks as one text, the same for every home: places in it are stored, so a person's patterns and the environment have no say in it."""
     return "".join(text + seam for text, seam in zip(texts, [*seams(texts), ""], strict=True)) if texts else ""
 
 

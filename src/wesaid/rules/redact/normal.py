@@ -4,7 +4,7 @@ What is taken out or put back: characters that show nothing (zero-width, soft hy
 terminal sequences, percent-escapes and ``\u`` escapes of ASCII, a few HTML entities, and line ends inside a long unbroken run, as terminals
 and mail programs put them. Most texts have none of these; then there is nothing to make.
 
-Knows no secret. Invariants: one pass, each step bounded; offsets are code points; the places of kept characters rise.
+Knows no secret but how vendors' keys begin (``keys``). Invariants: one pass, each step bounded; offsets are code points; the places of kept characters rise.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final
+
+from wesaid.rules.redact.keys import KEYS
 
 _INVISIBLE: Final = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
@@ -23,16 +25,19 @@ _TERMINAL: Final = r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,256}(?:\x
 _HIDDEN_BYTES: Final = r"(?:0[0-8bBcCe-fE-F]|1[0-9A-Fa-f]|7[Ff]|[Cc]2%[Aa][Dd]|[Ee]2%80%(?:8[B-Fb-f]|[Aa][A-Ea-e])|[Ee]2%81%[Aa][0-9A-Fa-f]|[Ee][Ff]%[Bb][Bb]%[Bb][Ff]|[Ee][Ff]%[Bb]8%8[0-9A-Fa-f])"
 _HIDDEN_CODES: Final = r"u(?:00[01][0-8bBcCe-fE-F]|00[aA][dD]|200[b-fB-F]|202[a-eA-E]|206[0-9a-fA-F]|[fF][eE](?:0[0-9a-fA-F]|[fF]{2}))"
 _RUN: Final = "A-Za-z0-9_+/=.~%-"
-# Beginnings of keys, by width: a line, or one of two text blocks, may end so early in a key that fewer than eight characters precede.
-_VENDORS: Final = (
-    "ghp_ gho_ ghu_ ghs_ ghr_ github_ glpat- glrt- xoxb- xoxp- xoxa- xoxe xapp- AKIA ASIA AKID LTAI AIza ya29. 1//0 GOCSPX- eyJ "
-    "sk- hf_ api_org npm_ pypi- rubygem sk_ rk_ whsec_ SG. xkeysib key- gsk_ pplx- xai- nvapi- r8_ fw_ fpk_ fal_ fc- tvly- exa_ "
-    "lsv2_ mem0_ m0- rpa_ hsk- syt_ gAAAA dop_ dp.pt. dckr_ bkua_ CCIPAT_ sbp_ sb_ dapi ddpat_ NRAK- glsa_ glc_ sntry phx_ nfp_ "
-    "vcp_ CFPAT- ATATT ATBB BBDC- HRKU- pat- apify_ fm2_ fio- shpat_ sq0 EAA secret_ sl. v1.0- lin_ ntn_ figd_ PMAK- hvs. pul- "
-    "tskey- ops_ re_ AGE-"
-)
-BEGINNINGS: Final = tuple(_VENDORS.split())
 _FEW: Final = 8
+# A line, or one of two texts, may end so early in a vendor's key that fewer than eight characters precede.
+BEGINNINGS: Final = tuple(
+    sorted(
+        {
+            anchor[:width]
+            for rule in KEYS
+            for anchor in rule.anchors
+            for width in range(3, min(len(anchor), _FEW - 1) + 1)
+            if width in (len(anchor), _FEW - 1) or not anchor[width - 1].isalnum()  # whole, cut, or up to a mark: apify_ of apify_api_
+        }
+    )
+)
 
 
 def _after_few() -> str:
@@ -40,7 +45,7 @@ def _after_few() -> str:
     ways = {
         width: [rf"{re.escape(one)}[{_RUN}]{{{width - len(one)}}}" for one in BEGINNINGS if len(one) <= width] for width in range(3, _FEW)
     }
-    return "|".join(rf"(?<=\b(?:{'|'.join(some)})\n)" for some in ways.values())
+    return "|".join(rf"(?<=\b(?i:{'|'.join(some)})\n)" for some in ways.values())
 
 
 # A line end in a run: after eight characters of it, or fewer that begin a key.

@@ -1,0 +1,40 @@
+"""``Walk``: what the parts of one search (``searching``, ``finishing``) share while it is under way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from wesaid import limits
+from wesaid.engines.contract import View
+from wesaid.service.methods import SearchParams
+from wesaid.service.opening import Home
+from wesaid.values import Caller, Filters, Policy, Query, Scope, Term
+
+
+@dataclass(slots=True)
+class Walk:
+    """One search under way."""
+
+    home: Home
+    caller: Caller
+    params: SearchParams
+    asked: Query
+    policy: Policy
+    filters: Filters
+    views: dict[str, View]
+    scopes: Mapping[str, Scope]
+    frequencies: dict[Term, int] = field(default_factory=dict)
+    complete: bool = True
+
+    def frequency(self, term: Term) -> int:
+        """In how many messages that the caller may see a term occurs, over all agents looked in."""
+        found = self.frequencies.get(term)
+        if found is None:
+            found = sum(view.frequency(term, self.scopes[agent], bound=limits.FREQUENCY_COUNT_ROWS) for agent, view in self.views.items())
+            self.frequencies[term] = found
+        return found
+
+    def indexed(self) -> int:
+        """How many messages the caller may see."""
+        return sum(view.indexed(self.scopes[agent], bound=limits.INDEXED_COUNT_ROWS) for agent, view in self.views.items())
