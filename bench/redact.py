@@ -27,6 +27,9 @@ DENSE: Final = {
     "an .env file": f"# what the ferry needs\nFERRY_TOKEN={KEY}\nDB_PASSWORD=tide{KEY}\nHOST=db.example\n",
     "keys in a row": f"ghp_{KEY}0123456789 ",
     "assignments in a row": "password=abcdef ",
+    "lines of a letter": "a\n",
+    "lines of a word": "the boat\n",
+    "beginnings": "sk-\nAbCd1234",
     "sentences with passwords": "the password for staging is t1de!table and we moved on; ",
 }
 HOSTILE: Final = ("A", "a.", "sk-", "eyJ_", "= ", '"', "\n", "://a:", "password=", 'password="', "token=password=secret=", "-----BEGIN RSA PRIVATE KEY-----\n",

@@ -48,8 +48,8 @@ def _after_few() -> str:
     return "|".join(rf"(?<=\b(?i:{'|'.join(some)})\n)" for some in ways.values())
 
 
-# A line end in a run: after eight characters of it, or fewer that begin a key.
-_WRAP: Final = rf"(?:(?<=[{_RUN}]{{8}}\n)|(?<=[{_RUN}]{{8}}[\r\\]\n)|{_after_few()})[ \t]{{0,16}}(?:[>|] ?)?(?=[{_RUN}])"
+# A line end in a run: after eight characters of it, or fewer that begin a key, of which eight must follow: short lines are passed over fast.
+_WRAP: Final = rf"(?:(?<=[{_RUN}]{{8}}\n)|(?<=[{_RUN}]{{8}}[\r\\]\n)|(?=[ \t]{{0,16}}(?:[>|] ?)?[{_RUN}]{{8}})(?:{_after_few()}))[ \t]{{0,16}}(?:[>|] ?)?(?=[{_RUN}])"
 # The first character decides what may follow; a set in front lets the regex engine pass over everything else quickly.
 _ODD: Final = re.compile(
     rf"[%\\&\n{_INVISIBLE}](?:(?<=\x1b){_TERMINAL}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]"
