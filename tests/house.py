@@ -42,11 +42,15 @@ ROOMS = (
     Room("wesaid.settings", ("wesaid.limits", "wesaid.errors", "wesaid.keys")),
     Room("wesaid.graphemes", ("wesaid.limits",)),
     Room("wesaid.values", VALUES),
-    Room("wesaid.rules", (*VALUES, "wesaid.rules.fold"), RULES_NEVER),
+    Room("wesaid.rules", (*VALUES, "wesaid.rules.fold", "wesaid.rules.private"), RULES_NEVER),
     Room("wesaid.rules.redact", (*VALUES, "wesaid.rules.redact"), RULES_NEVER),
     Room(
         "wesaid.importers",
         (*VALUES, "wesaid.rules.fold", "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.payloads"),
+    ),
+    Room(
+        "wesaid.importers.claude_code",
+        (*VALUES, "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.claude_code"),
     ),
     Room("wesaid.embed", (*VALUES, "wesaid.rules.fold", "wesaid.embed")),
     Room("wesaid.engines.contract", VALUES),

@@ -70,4 +70,12 @@ def test_the_places_of_tools_follow_their_variables(tmp_path: Path) -> None:
     assert ("claude-code", tmp_path / ".claude" / "projects") in usual
     assert ("openclaw", tmp_path / ".clawdbot" / "agents") in usual
     moved = known.places({"OPENCLAW_STATE_DIR": "/x", "CLAUDE_CONFIG_DIR": "/y"}, tmp_path)
-    assert moved == [("openclaw", Path("/x/agents")), ("claude-code", Path("/y/projects"))]
+    assert moved[:2] == [("openclaw", Path("/x/agents")), ("claude-code", Path("/y/projects"))]
+    desktop = {path for tool, path in moved[2:] if tool == "claude-code"}
+    assert desktop == {tmp_path / at / "Claude" / "local-agent-mode-sessions" for at in (".config", "Library/Application Support")}
+
+
+def test_claude_code_has_two_homes_and_the_desktop_app_three(tmp_path: Path) -> None:
+    """The folder of XDG where one is kept, and what Claude Desktop ran, on macOS, Linux and Windows."""
+    found = [str(path) for _, path in known.places({"XDG_CONFIG_HOME": "/c", "APPDATA": "/r"}, tmp_path)]
+    assert {"/c/claude/projects", "/c/Claude/local-agent-mode-sessions", "/r/Claude/local-agent-mode-sessions"} <= set(found)

@@ -232,12 +232,15 @@ def test_an_assistant_who_explains_such_marks_keeps_them(text):
 
 
 def test_private_spans_go_wherever_they_stand():
-    """Also in a sentence, nested, in either role and in any case; a lone mark is a word."""
+    """Also in a sentence, nested, in either role, in any case and in code; what nobody closed hides the rest; a lone closing mark is a word."""
     assert said(user("my name <private>Ann</private> is")) == "my name  is"
     assert said(assistant("<PRIVATE>x\ny</Private>")) is None
     assert without_private("a <private>b <private>c</private> d</private> e") == "a  e"
-    assert without_private("a <private>b <private>c</private> d") == "a <private>b  d"
-    assert without_private("a </private> b <private>") == "a </private> b <private>"
+    assert without_private("a <private>b <private>c</private> d") == "a"
+    assert without_private("a </private> b <private>c") == "a </private> b"
+    assert without_private("run\n```\nx <private>y</private> z\n```") == "run\n```\nx  z\n```"
+    assert without_private("the tag `<private>` hides words") == "the tag `<private>` hides words"
+    assert said(user([{"type": "text", "text": "a <private>b"}, {"type": "text", "text": "c</private> d"}])) == "a  d"
 
 
 # ── flags ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from wesaid import limits
 from wesaid.importers.reading import Record, printable
@@ -92,6 +92,14 @@ class Reader(Protocol):
         """JSON-safe: what a reader needs to go on after the records read so far."""
 
 
+@runtime_checkable
+class Holding(Protocol):
+    """A reader that holds something back until it knows more."""
+
+    def rest(self) -> list[tuple[str, Event]]:
+        """What is held back where the file ends today: events behind its last one, from which nothing that is written later hangs."""
+
+
 class Dialect(Protocol):
     """A tool's record format."""
 
@@ -153,10 +161,17 @@ def text_of(record: Mapping[str, Any], key: str) -> str | None:
 def places(environ: Mapping[str, str], home: Path) -> list[tuple[str, Path]]:
     """Where each tool keeps its transcripts on this machine: ``(tool, folder)``, whether or not the folder exists."""
     state = environ.get("OPENCLAW_STATE_DIR", "").strip()
-    claude = environ.get("CLAUDE_CONFIG_DIR", "").strip()
     openclaw = [Path(state)] if state else [home / name for name in (".openclaw", ".clawdbot", ".moltbot")]
-    claude_code = (Path(claude) if claude else home / ".claude") / "projects"
-    return [*(("openclaw", folder / "agents") for folder in openclaw), ("claude-code", claude_code)]
+    return [*(("openclaw", folder / "agents") for folder in openclaw), *(("claude-code", folder) for folder in _claude(environ, home))]
+
+
+def _claude(environ: Mapping[str, str], home: Path) -> list[Path]:
+    """Claude Code's projects, and the sessions that Claude Desktop ran it for (macOS, Linux, Windows)."""
+    own, config, roaming = (environ.get(name, "").strip() for name in ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "APPDATA"))
+    xdg = Path(config) if config else home / ".config"
+    code = [Path(own)] if own else [home / ".claude", xdg / "claude"]
+    desktop = [home / "Library" / "Application Support" / "Claude", xdg / "Claude", *([Path(roaming) / "Claude"] if roaming else [])]
+    return [*(folder / "projects" for folder in code), *(folder / "local-agent-mode-sessions" for folder in desktop)]
 
 
 def guess(records: Iterable[Record]) -> str | None:

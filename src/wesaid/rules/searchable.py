@@ -7,7 +7,7 @@ Invariants:
 
 * which text is chosen is OpenClaw's rule (openclaw.md §1.2, vector ``message_types``); a text without envelopes is returned unchanged;
 * envelopes (formats.md §1e, §3) go only when they are complete and stand where machines put them: in front, or as lines of their own
-  outside code fences. Who quotes one within a sentence keeps his words; ``<private>…</private>`` goes wherever it stands;
+  outside code fences. Who quotes one within a sentence keeps his words; ``<private>…</private>`` goes wherever it stands (``private``);
 * everything takes linear time: no pattern repeats a repetition, every closing mark is looked for once.
 """
 
@@ -21,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
 from wesaid.limits import PREVIEW_CODE_POINTS
+from wesaid.rules.private import without_private
 from wesaid.values import Flag, Nav, NavKind, Role
 
 _CANONICAL: Final = re.compile(
@@ -119,29 +120,7 @@ def title_of(text: str) -> str | None:
     return line[: end or PREVIEW_CODE_POINTS].rstrip(_SPACE)
 
 
-def without_private(text: str) -> str:
-    """A text without its ``<private>…</private>`` spans, nested ones included. A mark without its partner is a word like any other."""
-    open_at: list[int] = []
-    spans: list[tuple[int, int]] = []
-    for mark in _PRIVATE.finditer(text):
-        if not mark[1]:
-            open_at.append(mark.start())
-        elif open_at:
-            start = open_at.pop()
-            while spans and spans[-1][0] > start:
-                spans.pop()
-            spans.append((start, mark.end()))
-    if not spans:
-        return text
-    kept, position = [], 0
-    for start, end in spans:
-        kept.append(text[position:start])
-        position = end
-    return "".join([*kept, text[position:]]).strip(_SPACE)
-
-
 # ── envelopes (formats.md §1e, §3) ───────────────────────────────────────────────────────────────────────────────
-_PRIVATE: Final = re.compile(r"<(/?)private>", re.IGNORECASE)
 _DAY: Final = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?\d{4}-\d\d-\d\d[ T]\d\d:\d\d[^\]\n]{0,60}"
 _CHANNELS: Final = (
     "Telegram|WhatsApp|Discord|Slack|Signal|iMessage|BlueBubbles|Matrix|Mattermost|Microsoft Teams|MSTeams|Teams|Feishu|Lark|LINE|IRC"

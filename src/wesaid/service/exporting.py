@@ -14,6 +14,7 @@ import msgspec
 from wesaid import keys, limits
 from wesaid.engines.contract import Store
 from wesaid.errors import InputError
+from wesaid.rules import private
 from wesaid.rules.redact import Redactor, fields
 from wesaid.service import addressing
 from wesaid.service.opening import Home
@@ -64,5 +65,5 @@ def _events(store: Store, window: int, *, visible: bool) -> Iterator[StoredEvent
 
 
 def redacted(redactor: Redactor, value: Any) -> Any:
-    """A JSON value with every string in it redacted, names included, with regard to what its fields and lists say about them."""
-    return fields.redacted(redactor, value)
+    """A JSON value without ``<private>`` spans and with every string redacted, names included, with regard to what its fields say about them."""
+    return fields.redacted(redactor, private.removed(value))

@@ -17,6 +17,7 @@ from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
 from wesaid.importers.known import Dialect, Source, Told
 from wesaid.rules import searchable
+from wesaid.rules.private import without_private
 from wesaid.rules.redact import Redactor, joined
 from wesaid.service import exporting
 from wesaid.values import Event, Facts, Flag, Nav, NavKind, Prepared, SessionRow, StoredEvent
@@ -25,6 +26,8 @@ Mark = tuple[str, bytes]  # an event's id and a digest of its record
 
 _GROUPS: Final = frozenset({"group", "channel", "room"})
 _MARK_BYTES: Final = 8
+_OWN_ID_CHARS: Final = 32  # of a UUID: no other conversation has it by chance
+TITLED_BY: Final = "titledBy"  # in a session's extra facts: where its title comes from, if from another session's file
 _COMMAND: Final = re.compile("<command-(?:name|message|args)>")
 
 
@@ -53,7 +56,7 @@ class Target:
 def facts_of(redactor: Redactor, source: Source, told: Told, row: SessionRow | None, *, titles: Iterable[str | None]) -> Facts:
     """A session's facts: what this file says, over what is known. ``titles`` are raw, the best first."""
     before = row.facts if row else Facts(key=told.key, session_id=told.session_id)
-    title = next((made for text in titles if text and (made := searchable.title_of(redactor.redact(text)))), None)
+    title = next((made for text in titles if text and (made := searchable.title_of(redactor.redact(without_private(text))))), None)
     kind = keys.kind(told.key)
     if kind == "other" and told.extra.get("chatType") in _GROUPS:
         kind = "group"
@@ -64,7 +67,7 @@ def facts_of(redactor: Redactor, source: Source, told: Told, row: SessionRow | N
         dialect=source.tool,
         kind=kind,
         title=title or before.title,
-        label=redactor.redact(told.label)[: limits.LABEL_CODE_POINTS] if told.label else before.label,
+        label=redactor.redact(without_private(told.label))[: limits.LABEL_CODE_POINTS] if told.label else before.label,
         tool=source.tool,
         project=redactor.redact(told.project) if told.project else before.project,
         created_at=min(created, default=0),
@@ -123,6 +126,11 @@ def _digest(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=_MARK_BYTES).digest()
 
 
+def is_own_id(event: Event, target: Target) -> bool:
+    """Whether an event's id alone tells that the session has it: the same line in another file may have another shape."""
+    return len(event.nav.id or "") >= _OWN_ID_CHARS and event.nav.id in target.ids
+
+
 def again(event: Event, before: str | None) -> Event:
     """A changed event, written once more under its id. One that says no parent would hang from the end of the branch: it gets its own."""
     nav = event.nav
@@ -144,4 +152,17 @@ def reset_event(path: str, when: int) -> Event:
     return Event(nav=Nav(kind=NavKind.RESET, id=name), type="reset", timestamp=when, record=record)
 
 
-__all__ = ["Mark", "again", "facts_of", "mark_of", "reset_event", "return_to", "stored_mark", "words_of"]
+__all__ = [
+    "TITLED_BY",
+    "Mark",
+    "Target",
+    "after_ours",
+    "again",
+    "facts_of",
+    "is_own_id",
+    "mark_of",
+    "reset_event",
+    "return_to",
+    "stored_mark",
+    "words_of",
+]

@@ -11,24 +11,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from wesaid import keys, limits
 from wesaid.engines.contract import Store, View, Writer
 from wesaid.errors import SourceError, StoreError
 from wesaid.importers import DIALECTS, reading
-from wesaid.importers.known import MAIN, Dialect, Source, Told, moment
-from wesaid.rules import searchable
-from wesaid.rules.redact import joined
-from wesaid.service import exporting
+from wesaid.importers.known import MAIN, Dialect, Holding, Source, Told, moment
+from wesaid.service import exporting, import_refusing
 from wesaid.service.import_account import SourceAccount, failure_of
-from wesaid.service.import_facts import Target, after_ours, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
+from wesaid.service.import_facts import (
+    TITLED_BY,
+    Target,
+    after_ours,
+    again,
+    facts_of,
+    is_own_id,
+    mark_of,
+    reset_event,
+    return_to,
+    stored_mark,
+    words_of,
+)
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
 from wesaid.values import Event, Facts, NavKind, SourceState, WindowSpec
-
-MARKER: Final = "<!-- wesaid: do not index -->"
-_NEEDLE: Final = b"wesaid: do not index"  # the part of it that no JSON writer escapes
 
 
 @dataclass(slots=True)
@@ -41,12 +48,17 @@ class FileImport:
     dry_run: bool = False
     again: str | None = None
     tick: Callable[[], None] = lambda: None
+    gone: import_refusing.Gone | None = None
     account: SourceAccount = field(init=False)
     targets: dict[str, Target] = field(init=False, default_factory=dict)
     _state: SourceState | None = field(init=False, default=None)
     _renamed: dict[str, str] = field(init=False, default_factory=dict)
+    _copied: import_refusing.Copied = field(init=False)
+    _around: bool = field(init=False, default=False)  # the session around it says that it is not to be indexed
+    told_titles: bool = field(init=False, default=False)  # it may name titles of other files' conversations
 
     def __post_init__(self) -> None:
+        self._copied = (self.gone or import_refusing.Gone(self.store, self.again)).copied(self.source)
         self.account = SourceAccount(path=self.source.name, tool=self.source.tool, agent_id=self.source.agent)
 
     @property
@@ -71,13 +83,14 @@ class FileImport:
         """Import what is new. A file that cannot be read to its end keeps what was committed, and carries its error."""
         path = self.source.path
         try:
+            self._around = import_refusing.is_around_marked(self.source)
             with self._view() as view:
                 self._state = view.source(self.source.name) if view else None
             identity = reading.identify(path, like=self._state.head_digest if self._state else "")
             if self._state and self._is_unchanged(self._state, identity):
                 return self.account
             offset = self._resume_at(identity)
-            refused = "do-not-index" if self._is_marked(offset) else None
+            refused = "do-not-index" if self._around or import_refusing.is_marked(self.source, offset) else None
             self._read(identity, 0 if refused else offset, refused)
         except SourceError as error:
             self.account.error = error
@@ -93,6 +106,7 @@ class FileImport:
             state.missing
             or not state.state.get("complete")
             or (state.size, state.mtime_ns, state.head_digest) != (now.size, now.mtime_ns, now.head_digest)
+            or state.state.get("around", False) != self._around
         ):
             return False
         figures = state.state["figures"]
@@ -135,17 +149,6 @@ class FileImport:
                 return 0
         return state.offset if reading.digest_before(self.source.path, state.offset) == state.state["tail"] else 0
 
-    def _is_marked(self, offset: int) -> bool:
-        """Whether somebody said in it that it is not to be indexed. Bytes first: the marker is rare, and reading is not free."""
-        if not reading.contains(self.source.path, _NEEDLE, start=offset):
-            return False
-        for line in reading.lines(self.source.path):
-            for record in line.records:
-                found = searchable.searchable(self._dialect.view(record), joined)
-                if found is not None and MARKER in found.text:
-                    return True
-        return False
-
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
     def _read(self, identity: reading.Identity, offset: int, refused: str | None) -> None:
         kept = self._state.state if self._state and offset else {}
@@ -168,6 +171,9 @@ class FileImport:
             if waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES:
                 self._write(identity, offset, reader.state(), complete=False)
                 waiting = size = 0
+        for slot, event in reader.rest() if isinstance(reader, Holding) else ():
+            self._take(self.targets[slot], event)
+        self.told_titles = any(told.summaries for told in reader.told.values())
         if refused:
             self._forget_refused()
         self._write(identity, offset, reader.state(), complete=True)
@@ -232,7 +238,7 @@ class FileImport:
         for line in reading.lines(self.source.path):
             for record in line.records:
                 slot, event = reader.read(record)
-                if slot == target.slot and event.nav.has_message and target.known and mark_of(event) in target.known:
+                if slot == target.slot and event.nav.has_message and (mark_of(event) in (target.known or ()) or is_own_id(event, target)):
                     return True
         return False
 
@@ -246,20 +252,28 @@ class FileImport:
             if said:
                 self.account.skip(target.refused)
             return 0
-        if target.known is not None:
-            if mark_of(event) in target.known:
-                self._known(target, said is not None)
-                return 0
-            if event.nav.id in target.ids and target.known_as == "copy" and self.source.window is None:
-                self._known(target, said is not None)  # an older state of a message that is there
-                return 0
-            if event.nav.id in target.ids and target.known_as == "unchanged":
-                prepared = replace(prepared, event=again(event, target.before))
-                target.moved = True
+        if self._is_passed_over(target, event, counts=said is not None):
+            return 0
+        if target.known is not None and event.nav.id in target.ids and target.known_as == "unchanged":
+            prepared = replace(prepared, event=again(event, target.before))
+            target.moved = True
         if said and target.first is None and event.nav.id in (event.record.get("id"), event.record.get("uuid")):
             target.first = f"{event.nav.id}:{said.digest}"
         target.batch.append(prepared)
         return len(prepared.body)
+
+    def _is_passed_over(self, target: Target, event: Event, *, counts: bool) -> bool:
+        """Whether the session has an event already, or it is a deleted session's."""
+        if target.known is not None:
+            older = event.nav.id in target.ids and target.known_as == "copy" and self.source.window is None  # an older state of a message
+            if older or mark_of(event) in target.known:
+                self._known(target, counts)
+                return True
+        if not self._copied.has(event):
+            return False
+        if counts:
+            self.account.skip("deleted")
+        return True
 
     def _known(self, target: Target, counts: bool) -> None:  # noqa: FBT001 (a figure or none)
         if counts and target.known_as == "copy":
@@ -335,10 +349,7 @@ class FileImport:
         if self.store is None or self.dry_run or self._state is None:
             return
         with self.store.writing() as writer:
-            for key in self._state.keys:
-                if writer.session(key) is not None:
-                    writer.delete(key, self.home.now())
-                    writer.lift(key)
+            import_refusing.forget(writer, self._state.keys, self.source.tool, self.home.now())
 
     def _facts(self, view: View, target: Target) -> Facts:
         row = view.session(target.key)
@@ -346,7 +357,8 @@ class FileImport:
         told = target.told
         spoken = words_of(view, windows[-1].window, self._dialect) if windows else None
         shown = [told.summaries[leaf] for leaf in told.summaries if row and view.known_ids(target.key, (leaf,))]
-        facts = facts_of(self.home.redactor, self.source, told, row, titles=(told.title, told.better_title, *shown, spoken))
+        kept = row.facts.title if row and TITLED_BY in row.facts.extra else None  # a summary in another file
+        facts = facts_of(self.home.redactor, self.source, told, row, titles=(told.title, told.better_title, *shown, kept, spoken))
         spawner = self._renamed.get(facts.spawned_by or "", facts.spawned_by)
         return replace(facts, key=target.key, session_id=windows[-1].session_id if windows else told.session_id, spawned_by=spawner)
 
@@ -370,6 +382,7 @@ class FileImport:
             keys=tuple(target.key for target in live),
             state={
                 "complete": complete,
+                "around": self._around,
                 "tail": reading.digest_before(self.source.path, offset),
                 "reader": {} if refused else exporting.redacted(self.home.redactor, dict(reader)),
                 "figures": figures,

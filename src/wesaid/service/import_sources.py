@@ -6,7 +6,6 @@ in an order in which a parent comes before what it spawned and an older generati
 
 from __future__ import annotations
 
-import fnmatch
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ from typing import Any, Final
 
 from wesaid import keys
 from wesaid.errors import InputError, SourceError, WesaidError
-from wesaid.importers import DIALECTS, known, openclaw, reading
+from wesaid.importers import DIALECTS, claude_code, known, openclaw, reading
 from wesaid.importers.known import LeftOut, Source
+from wesaid.service.import_ignore import IGNORE_FILE, Ignoring
 
-_IGNORE_FILE: Final = ".wesaidignore"
 _SUFFIXES: Final = (".jsonl", ".ndjson")
 _NAMED: Final = {"history.jsonl": "prompt-log", "sessions-index.json": "session-list", "sessions.json": "session-list"}
 _DEFAULT_AGENT: Final = "main"  # of OpenClaw-format files outside an agent's folder (contract.md §4)
@@ -70,8 +69,10 @@ def discover(paths: Iterable[str | Path], wanted: Wanted) -> list[Met]:
             shown = reading.printable(str(path))
             met[shown] = Unread(shown, reading.failure(shown, error))
             continue
-        for found in _folder(absolute, wanted) if Path(absolute).is_dir() else _file(absolute, wanted):
-            met.setdefault(found.path, found)
+        rules = Ignoring(wanted.ignore)
+        rules.above(absolute)
+        for found in _folder(absolute, wanted, rules) if Path(absolute).is_dir() else _file(absolute, wanted):
+            met.setdefault(found.path, _unless_ignored(found, rules))
     spawned = [found for found in met.values() if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
     later = {found.path for found in spawned}
     return [*(found for found in met.values() if found.path not in later), *spawned]
@@ -89,51 +90,35 @@ def _file(path: str, wanted: Wanted) -> Iterator[Met]:
     yield from _lone(path, wanted, named=True)
 
 
-def _folder(top: str, wanted: Wanted) -> Iterator[Met]:
+def _folder(top: str, wanted: Wanted, rules: Ignoring) -> Iterator[Met]:
     """A tree. ``.wesaidignore`` in a folder holds globs for it and what is below it."""
-    rules: dict[str, list[str]] = {"": [*wanted.ignore]}
     for folder in reading.walk(top):
         if isinstance(folder, SourceError):
             yield Unread(str(folder.details["path"]), folder)
             continue
-        own = _ignored(folder)
-        if own:
-            rules[folder.path] = own
-        kept = reading.Folder(folder.path, {n: t for n, t in folder.files.items() if not _left_out(f"{folder.path}/{n}", rules)})
+        if IGNORE_FILE in folder.files:
+            rules.enter(folder.path)
         agent = _agent_of(PurePath(folder.path))
-        if agent is None and "sessions.json" in kept.files:
+        if agent is None and "sessions.json" in folder.files:
             agent = _DEFAULT_AGENT
         if agent is not None and wanted.tool in (None, openclaw.DIALECT.name):
-            yield from _sessions_folder(kept, agent, wanted)
+            yield from _sessions_folder(folder, agent, wanted)
             continue
-        for name in kept.files:
-            yield from _lone(f"{folder.path}/{name}", wanted, named=False)
+        for name in folder.files:
+            path = f"{folder.path}/{name}"
+            if rules.leaves_out(path):  # not even opened
+                if name.endswith(_SUFFIXES):
+                    yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="ignored")
+                continue
+            yield from _lone(path, wanted, named=False)
 
 
-def _ignored(folder: reading.Folder) -> list[str]:
-    if _IGNORE_FILE not in folder.files:
-        return []
-    try:
-        text = reading.beginning(f"{folder.path}/{_IGNORE_FILE}").decode("utf-8", "replace")
-    except SourceError:
-        return ["*"]  # what was to be left out cannot be known
-    return [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("#")]
-
-
-def _left_out(path: str, rules: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a glob of a folder above fits the path below it, a folder on the way, or the file's name."""
-    for top, globs in rules.items():
-        if not path.startswith(top):
-            continue
-        parts = PurePath(path[len(top) :].lstrip("/")).parts if top else PurePath(path).parts
-        ways = ["/".join(parts[: count + 1]).lstrip("/") for count in range(len(parts))]
-        if any(
-            fnmatch.fnmatchcase(way, glob.strip("/")) or fnmatch.fnmatchcase(PurePath(way).name, glob.strip("/"))
-            for glob in globs
-            for way in ways
-        ):
-            return True
-    return False
+def _unless_ignored(met: Met, rules: Ignoring) -> Met:
+    """What was met, or that it is left out: by its own path, or by that of the session that spawned it."""
+    around = claude_code.parent_path(met) if isinstance(met, Source) and met.tool == claude_code.DIALECT.name else None
+    if isinstance(met, LeftOut) or not any(path and rules.leaves_out(path) for path in (met.path, around)):
+        return met
+    return LeftOut(path=met.path, tool=getattr(met, "tool", None), agent=getattr(met, "agent", None), reason="ignored")
 
 
 def _agent_of(folder: PurePath) -> str | None:
@@ -187,7 +172,20 @@ def _by_content(path: str, wanted: Wanted) -> Met:
     if reason or tool is None:
         return LeftOut(path=path, tool=tool, agent=wanted.agent, reason=reason or "not-a-transcript")
     agent = wanted.agent or (_DEFAULT_AGENT if tool == openclaw.DIALECT.name else tool)
-    return DIALECTS[tool].source(path, head, agent)
+    source = DIALECTS[tool].source(path, head, agent)
+    if tool != claude_code.DIALECT.name or not source.spawned_by:
+        return source
+    if reason := claude_code.left_out(path, head):
+        return LeftOut(path=path, tool=tool, agent=agent, reason=reason)
+    return claude_code.described(source, _sidecar(claude_code.sidecar_path(path)))
+
+
+def _sidecar(path: str) -> Mapping[str, Any]:
+    """What lies beside a transcript and describes it; a damaged one says nothing, and costs nothing else."""
+    try:
+        return reading.document(path) if os.path.lexists(path) else {}
+    except SourceError:
+        return {}
 
 
 def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> str | None:

@@ -16,10 +16,11 @@ from wesaid.errors import NotFoundError, StoreError
 from wesaid.importers import openclaw
 from wesaid.importers.known import LeftOut, Source
 from wesaid.importers.reading import printable
-from wesaid.service import reconciling
+from wesaid.service import import_linking, reconciling
 from wesaid.service.import_account import Account, Failure, SourceAccount, account_of
 from wesaid.service.import_facts import facts_of
 from wesaid.service.import_file import FileImport
+from wesaid.service.import_refusing import Gone
 from wesaid.service.import_sources import Met, Unread, Wanted, discover, known_places
 from wesaid.service.opening import Home
 from wesaid.values import Scope
@@ -66,7 +67,7 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
         report = _reporter(progress, done, len(met), home.redactor.redact(PurePath(printable(found.path)).name))
         report()
         accounts.append(run.one(found, report))
-    run.link_forks()
+    run.link()
     run.mark_missing(list(_absolute(asked)))
     if progress is not None:
         progress(len(met), len(met), "")
@@ -110,6 +111,9 @@ class _Run:
     dry_run: bool
     again: str | None
     _begun: set[tuple[str, str]] = field(default_factory=set)  # agent and first message
+    _titled: set[str] = field(default_factory=set)  # agents of files that name titles
+    _keys: dict[str, set[str]] = field(default_factory=dict)  # agent -> sessions that were written to
+    _gone: dict[str, Gone] = field(default_factory=dict)  # agent -> what tells its deleted sessions
 
     # ── one source ───────────────────────────────────────────────────────────────────────────────────────────────
     def one(self, met: Met, report: Callable[[], None]) -> SourceAccount:
@@ -121,12 +125,15 @@ class _Run:
         store = self.home.engine.store(met.agent, create=not self.dry_run)
         if met.missing:
             return self._missing(met)
-        work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report)
+        gone = self._gone.setdefault(met.agent, Gone(store, self.again))
+        work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report, gone=gone)
         account = work.run()
         written = frozenset(target.key for target in work.touched)
         if written:
             # Rewinds inside a file leave rows to index: the import ends with everything findable.
             reconciling.settle(self.home, {met.agent: Scope(keys=written)}, seconds=float("inf"))
+        self._keys.setdefault(met.agent, set()).update(written)
+        self._titled.update([met.agent] if work.told_titles else [])
         self._begun.update((met.agent, target.first) for target in work.touched if target.first)
         return account
 
@@ -150,25 +157,13 @@ class _Run:
         return account
 
     # ── across sources ───────────────────────────────────────────────────────────────────────────────────────────
-    def link_forks(self) -> None:
-        """Sessions that begin with the same message, by id and text, are forks of the one that began first (formats.md §3)."""
-        for agent in sorted({agent for agent, _ in self._begun}):
+    def link(self) -> None:
+        """What only all files together tell: forks, and titles that stand in another session's file."""
+        for agent in sorted({agent for agent, _ in self._begun} | self._titled):
             store = self.home.engine.store(agent)
-            if store is None:
-                continue
-            with store.reading() as view:
-                alike: dict[str, set[str]] = {}
-                for state in view.sources():
-                    for key, first in state.state.get("firsts", {}).items():
-                        if (agent, first) in self._begun and keys.kind(key) != "subagent":
-                            alike.setdefault(first, set()).add(key)
-                rows = [[row for key in found if (row := view.session(key))] for found in alike.values() if len(found) > 1]
-            for group in rows:
-                origin, *forks = sorted(group, key=lambda row: (row.facts.created_at, row.facts.updated_at, row.facts.key))
-                for fork in forks:
-                    if fork.facts.forked_from is None:
-                        with store.writing() as writer:
-                            writer.patch(fork.facts.key, replace(fork.facts, forked_from=origin.facts.key))
+            if store is not None and not self.dry_run:
+                import_linking.link_forks(store, {first for own, first in self._begun if own == agent})
+                import_linking.link_titles(self.home.redactor, store, frozenset(self._keys.get(agent, ())))
 
     def mark_missing(self, tops: list[str]) -> None:
         """Files below these paths that were imported once and are gone: what they said stays, and its sessions say so."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wesaid import limits
-from wesaid.rules import bounds, searchable
+from wesaid.rules import bounds
+from wesaid.rules.private import without_private
 from wesaid.rules.redact import Redactor, joined
 from wesaid.service.exporting import redacted
 from wesaid.service.preparing import view_of, words_of
 from wesaid.values import Message, SessionRow, StoredEvent
 
-_PEOPLE = ("user", "assistant")
 _ROLE = re.compile("[A-Za-z]{1,20}")
 _MIME = re.compile("(?:image|audio|video|application|text)/[a-z0-9.+-]{1,24}")
 _BOUNDARIES = {"reset": "Reset", "compaction": "Compaction"}
@@ -60,7 +60,7 @@ def shown(row: SessionRow, event: StoredEvent, how: View) -> Shown | None:
     elif how.tools and source:
         role = _role(source.get("role"))
         raw_text = _text_of(source.get("content", source.get("output")))
-        text = made.text(searchable.without_private(raw_text) if role in _PEOPLE and not how.reveal else raw_text)
+        text = made.text(raw_text)
     else:
         return None
     blocks = [made_block for block in _blocks(source.get("content")) if (made_block := made.block(block)) is not None]
@@ -111,8 +111,9 @@ class _Made:
 
     def text(self, raw: str) -> str:
         """A raw text redacted, then cut."""
-        safe = raw if self.how.reveal else self.how.redactor.redact(raw)
-        self.redacted |= safe != raw
+        meant = raw if self.how.reveal else without_private(raw)
+        safe = raw if self.how.reveal else self.how.redactor.redact(meant)
+        self.redacted |= safe != meant
         return self.clip(safe)
 
     def clip(self, safe: str) -> str:
