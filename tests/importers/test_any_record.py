@@ -17,9 +17,11 @@ from wesaid.service.preparing import prepare
 
 FIELDS = ("type", "id", "parentId", "uuid", "parentUuid", "logicalParentUuid", "timestamp", "message", "isSidechain", "agentId", "sessionId", "targetId",
           "appendParentId", "appendMode", "leafUuid", "summary", "customTitle", "name", "cwd", "origin", "toolUseResult", "role", "content", "text",
-          "source", "data", "model", "parentSession", "gitBranch")  # fmt: skip
+          "source", "data", "model", "parentSession", "gitBranch", "attachment", "operation", "prompt", "commandMode", "reason", "subtype", "input", "agentName",
+          "promptSource", "sessionKind", "description")  # fmt: skip
 TYPES = ("message", "user", "assistant", "session", "leaf", "reset", "label", "summary", "system", "attachment", "session_info", "custom-title", "tool_result",
-         "text", "image", "tool_use", "thinking", "side", "a", "b", "c", "", " ", "a\x00b", "\ud83d", "2026-03-01T10:00:00Z")  # fmt: skip
+         "text", "image", "tool_use", "thinking", "queue-operation", "queued_command", "enqueue", "dequeue", "remove", "popAll", "Task", "api_error", "agent-name",
+         "side", "a", "b", "c", "", " ", "a\x00b", "\ud83d", "2026-03-01T10:00:00Z")  # fmt: skip
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.sampled_from(TYPES), st.text(max_size=5))
 VALUES = st.recursive(
     LEAVES, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5)), max_leaves=12
@@ -38,6 +40,10 @@ def through(tool: str, records: list[dict[str, Any]]) -> None:
         prepared.body.decode()
         assert "\x00" not in f"{event.nav.id}{event.nav.parent}{event.nav.target}{event.type}{reader.told[slot].key}"
         assert 0 <= event.timestamp < 253_402_300_800_000
+    if isinstance(reader, known.Holding):
+        for slot, event in reader.rest():
+            assert slot in reader.told
+            prepare(BUILT_IN, tool, event).body.decode()
     again = dialect.reader(source, json.loads(msgspec.json.encode(reader.state())), 5)
     assert again.state() == reader.state()
 

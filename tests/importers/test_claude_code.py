@@ -83,6 +83,51 @@ def test_the_lines_of_one_reply_are_all_visible_and_partial_ones_are_replaced() 
     assert visible(growing) == ["a", "d"]
 
 
+def reply(uuid: str, parent: str, text: str | None, api: str = "m1") -> dict[str, Any]:
+    block = {"type": "text", "text": text} if text else {"type": "tool_use", "id": f"t-{uuid}", "name": "Read", "input": {}}
+    return line(uuid, parent, type="assistant", message={"id": api, "role": "assistant", "content": [block]})
+
+
+def result(uuid: str, parent: str) -> dict[str, Any]:
+    content = [{"type": "tool_result", "tool_use_id": f"t-{parent}", "content": "out"}]
+    return line(uuid, parent, message={"role": "user", "content": content}, toolUseResult={"stdout": "out"})
+
+
+@pytest.mark.parametrize("named", ["b", "rb", "c", "rc", "d", "rd"])
+def test_parallel_calls_put_no_line_of_their_reply_off_the_path(named: str) -> None:
+    """Results hang from their calls, texts stand between: whichever of all that the next reply names, everything stays visible."""
+    records = [line("a", None), reply("b", "a", None), result("rb", "b"), reply("c", "b", "words in between"), result("rc", "c"),
+               reply("d", "c", None), result("rd", "d"), reply("e", named, "and after", "m2")]  # fmt: skip
+    assert visible(records) == ["a", "b", "rb", "c", "rc", "d", "rd", "e"]
+
+
+def test_blocks_of_one_reply_that_are_siblings_are_all_visible() -> None:
+    """Each with the same parent; also when a hook stands between, and a growing one still replaces what it grew from."""
+    records = [
+        line("a", None),
+        reply("b", "a", "first"),
+        silent("h", "a"),
+        reply("c", "a", None),
+        reply("d", "a", "second"),
+        line("e", "d"),
+    ]
+    assert visible(records) == ["a", "b", "c", "d", "e"]
+    assert visible([line("a", None), reply("b", "a", "Hel"), reply("c", "a", "Hello"), line("e", "c")]) == ["a", "c", "e"]
+
+
+def test_a_reply_after_a_failed_request_stays_when_the_next_prompt_hangs_from_the_failure() -> None:
+    """Seen in the wild: the error and the recovered reply are siblings, and what follows names the error."""
+    error = silent("x", "a", type="system", subtype="api_error")
+    after = silent("s", "x", type="system", subtype="stop_hook_summary")
+    assert visible([line("a", None), error, reply("b", "a", "recovered"), after, line("c", "s")]) == ["a", "b", "c"]
+    assert visible([line("a", None), error, reply("b", "a", None), result("r", "b"), after, line("c", "s")]) == ["a", "b", "r", "c"]
+
+
+def test_another_attempt_at_a_prompt_leaves_the_first_one() -> None:
+    """A reply with another API id on the same prompt is a new branch, not more of the old one."""
+    assert visible([line("a", None), reply("b", "a", "one try"), reply("c", "a", "another", "m2")]) == ["a", "c"]
+
+
 def test_lines_of_subagents_are_conversations_of_their_own() -> None:
     """Chains that run side by side are told apart; each names the session that spawned it."""
     side = {"isSidechain": True}
@@ -135,6 +180,59 @@ def test_a_file_lands_by_its_content(path: str, records: list[dict[str, Any]], k
     assert (source.key, source.spawned_by) == (key, spawned_by)
 
 
+A_UUID = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f"
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "spawned_by"),
+    [
+        ("/p/S/subagents/agent-ab.jsonl", "agent:claude-code:subagent:ab", "agent:claude-code:import:s1"),
+        ("/p/S/subagents/workflows/w1/agent-ab.jsonl", "agent:claude-code:subagent:ab", "agent:claude-code:import:s1"),
+        ("/subagents/p/S/subagents/agent-ab.jsonl", "agent:claude-code:subagent:ab", "agent:claude-code:import:s1"),
+        (f"/p/{A_UUID}.jsonl", f"agent:claude-code:import:{A_UUID}", None),
+    ],
+)
+def test_a_name_that_tells_is_believed(path: str, key: str, spawned_by: str | None) -> None:
+    """Folders of subagents at any depth, whatever the lines' flags; a transcript that is named after its session, whatever its lines copied."""
+    source = claude_code.DIALECT.source(path, [line("a", None)], "claude-code")
+    assert (source.key, source.spawned_by) == (key, spawned_by)
+    assert source.forked_from == (None if spawned_by else "agent:claude-code:import:s1")
+
+
+def test_a_sidecar_tells_what_a_subagent_is_for_and_who_spawned_it() -> None:
+    """A nested one belongs to the subagent that it names; a sidecar of nonsense says nothing."""
+    source = claude_code.DIALECT.source("/p/S/subagents/agent-ab.jsonl", [line("a", None, isSidechain=True)], "claude-code")
+    nested = claude_code.described(source, {"agentType": "Explore", "description": "Look", "parentAgentId": "cd", "spawnDepth": 2})
+    told = claude_code.DIALECT.reader(nested, None, 7)
+    told.read(line("a", None, isSidechain=True))
+    assert (told.told[MAIN].better_title, told.told[MAIN].extra["agentType"]) == ("Look", "Explore")
+    assert told.told[MAIN].spawned_by == "agent:claude-code:subagent:cd"
+    odd = claude_code.described(source, {"agentType": 5, "description": None, "parentAgentId": ["x"]})
+    assert odd.spawned_by == "agent:claude-code:import:s1"
+
+
+def test_inline_subagents_are_called_what_their_call_says() -> None:
+    """The call's description and type, found by the prompt; one that a subagent spawned belongs to it."""
+
+    def call(uuid: str, parent: str, prompt: str, what: str, **more: Any) -> dict[str, Any]:
+        made = {"type": "tool_use", "id": "t", "name": "Task", "input": {"prompt": prompt, "description": what, "subagent_type": "Plan"}}
+        return line(uuid, parent, type="assistant", message={"role": "assistant", "content": [made]}, **more)
+
+    records = [line("a", None), call("b", "a", "go there", "Going"), line("x", None, "go there", isSidechain=True),
+               call("y", "x", "further", "Further on", isSidechain=True), line("z", None, "further", isSidechain=True)]  # fmt: skip
+    told = run(records)[0].told
+    assert [(told[slot].better_title, told[slot].extra["agentType"]) for slot in ("x", "z")] == [("Going", "Plan"), ("Further on", "Plan")]
+    assert (told["x"].spawned_by, told["z"].spawned_by) == ("agent:claude-code:import:s1", "agent:claude-code:subagent:x")
+
+
+def test_warm_ups_and_compactions_are_not_worth_reading() -> None:
+    """A subagent that was only warmed up, and the copy of a conversation that compacting it leaves."""
+    side = {"isSidechain": True}
+    assert claude_code.left_out("/p/agent-1.jsonl", [line("a", None, "Warmup", **side)]) == "warm-up"
+    assert claude_code.left_out("/p/agent-acompact-1.jsonl", [line("a", None, "anything", **side)]) == "compaction"
+    assert claude_code.left_out("/p/agent-1.jsonl", [line("a", None, "Warmup the oven", **side)]) is None
+
+
 def role(record: dict[str, Any]) -> str:
     seen = importers.view("claude-code", record)
     assert seen is not None
@@ -146,7 +244,9 @@ def role(record: dict[str, Any]) -> str:
     [
         (line("a", None), "user"),
         (line("a", None, origin={"kind": "human"}), "user"),
+        (line("a", None, origin={"kind": "queued"}, promptSource="queued"), "user"),
         (line("a", None, origin={"kind": "task-notification"}), "custom"),
+        (line("a", None, origin={"kind": "peer"}), "custom"),
         (line("a", None, isMeta=True), "custom"),
         (line("a", None, isCompactSummary=True), "custom"),
         (line("a", None, promptSource="system"), "custom"),
