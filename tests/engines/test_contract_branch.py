@@ -228,6 +228,7 @@ def test_older_windows_are_found_and_located_unless_they_are_not_findable(store)
         assert view.locate(KEY, "h") is None
         assert [event.id for event in view.path(windows[1].window, start=0, count=9)] == ["h"]
         assert view.known_ids(KEY, ["o", "h", "c", "x"]) == {"o", "h", "c"}
+        assert view.holders(["c", "h", "x"]) == [("c", KEY), ("h", KEY)]
         assert view.session_by_id("old", EVERYTHING).facts.key == KEY
 
 

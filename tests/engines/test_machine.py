@@ -254,6 +254,7 @@ class TwoEngines(RuleBasedStateMachine):
                         [view.frequency(term(word), Scope(keys=frozenset(scope)), bound=3) for word in wanted],
                         view.titles([clause(word) for word in wanted], EVERYTHING, limit=2),
                         [(view.tombstone(key), view.children(key), view.known_ids(key, ["e1", "e2", "e9"])) for key in KEYS],
+                        view.holders(["e1", "e2", "e9"]),
                     )
                 )
         assert answers[0] == answers[1]

@@ -162,7 +162,7 @@ def test_a_subagent_ranks_below_an_equal_hit_of_a_person(home: Home, tmp_path: P
     put(tmp_path / f"{S1}.jsonl", [*TALK, line(5, 4, "where do plovers sleep at night")])
     put(tmp_path / S1 / "subagents" / "agent-abc1234.jsonl", [side(1, None, "tell me where do plovers sleep at night")])
     bring(home, tmp_path)
-    assert [hit.session_key for hit in hits(home, "where do plovers sleep at night")][0] == K1
+    assert hits(home, "where do plovers sleep at night")[0].session_key == K1
 
 
 def test_warm_ups_and_compaction_copies_are_said_and_left_out(home: Home, tmp_path: Path) -> None:
@@ -209,6 +209,16 @@ def test_a_deleted_session_does_not_come_back_in_a_fork(home: Home, tmp_path: Pa
     assert len(hits(home, '"nine herons"')) == 1
 
 
+def test_lines_that_name_a_deleted_session_stay_away_without_its_file(home: Home, tmp_path: Path) -> None:
+    """The tool's retention took the first transcript; the copied lines still say whose they are."""
+    first = put(tmp_path / f"{S1}.jsonl", TALK)
+    bring(home, first)
+    erasing.delete(home, OPERATOR, K1)
+    first.unlink()
+    assert bring(home, put(tmp_path / f"{S2}.jsonl", [*TALK, *OWN]))["skipped"] == {"deleted": 4}
+    assert said(home, K2) == ["what about terns", "no terns"]
+
+
 def test_a_deleted_fork_takes_nothing_from_the_session_it_copied(home: Home, tmp_path: Path) -> None:
     """The copy is gone; the first one, imported only now, is nobody's copy."""
     second = put(tmp_path / f"{S2}.jsonl", fork(*OWN))
@@ -233,9 +243,12 @@ SUMMARY = {"type": "summary", "summary": "Birds of the bay", "leafUuid": uuid(4)
 
 
 @pytest.mark.parametrize("summary_first", [False, True])
-def test_a_summary_in_another_file_names_the_session_that_ends_with_its_message(home: Home, tmp_path: Path, *, summary_first: bool) -> None:
+@pytest.mark.parametrize("leaf", [2, 4])
+def test_a_summary_in_another_file_names_the_session_that_has_its_message(
+    home: Home, tmp_path: Path, leaf: int, *, summary_first: bool
+) -> None:
     """In whichever order the files come; it stays when the session grows, and what the tool or the person calls it comes first."""
-    talk, other = put(tmp_path / f"{S1}.jsonl", TALK), put(tmp_path / f"{S2}.jsonl", [SUMMARY])
+    talk, other = put(tmp_path / f"{S1}.jsonl", TALK), put(tmp_path / f"{S2}.jsonl", [{**SUMMARY, "leafUuid": uuid(leaf)}])
     for path in (other, talk) if summary_first else (talk, other):
         bring(home, path)
     assert sessions(home)[K1].facts.title == "Birds of the bay"

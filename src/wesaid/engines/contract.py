@@ -110,6 +110,9 @@ class View(Protocol):
     def known_ids(self, key: str, ids: Iterable[str]) -> set[str]:
         """Which of these event ids a session has already, in any window."""
 
+    def holders(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """``(event id, key)`` of every session that has one of these events, visible or not; work is by how many ids, not by how many sessions."""
+
     # index
     def frequency(self, term: Term, scope: Scope, *, bound: int) -> int:
         """In how many indexed messages of the scope a term occurs, counted up to ``bound``."""

@@ -44,6 +44,7 @@ class Target:
     known_as: str = "unchanged"  # the figure of what is stored already
     lifts: str | None = None  # a tombstone to lift
     first: str | None = None  # id and digest of its first message, which a fork shares
+    begins: bool = False  # that message was read now
     messages: int = 0  # that the session has of this file
     batch: list[Prepared] = field(default_factory=list)
     stored: bool = False

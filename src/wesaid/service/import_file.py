@@ -258,7 +258,7 @@ class FileImport:
             prepared = replace(prepared, event=again(event, target.before))
             target.moved = True
         if said and target.first is None and event.nav.id in (event.record.get("id"), event.record.get("uuid")):
-            target.first = f"{event.nav.id}:{said.digest}"
+            target.first, target.begins = f"{event.nav.id}:{said.digest}", True
         target.batch.append(prepared)
         return len(prepared.body)
 

@@ -39,25 +39,20 @@ def link_forks(store: Store, begun: set[str]) -> None:
                     writer.patch(fork.facts.key, replace(fork.facts, forked_from=origin.facts.key))
 
 
-def link_titles(redactor: Redactor, store: Store, written: frozenset[str]) -> None:
-    """Claude Code writes a conversation's summary into whatever file is open: it names the message that the conversation ended with.
-
-    ``written`` are the sessions that were written to; of others only the last message is looked at.
-    """
+def link_titles(redactor: Redactor, store: Store) -> None:
+    """Claude Code writes a conversation's summary into whatever file is open: it names the message that the conversation ended with."""
     with store.reading() as view:
         summaries: dict[str, str] = {}
-        last: dict[str, str] = {}  # id of a session's last message -> key, where neither a person nor the tool named it
-        untitled: set[str] = set()
+        last: dict[str, str] = {}  # id of a session's last message -> key
+        untitled: set[str] = set()  # neither a person nor the tool named them
         for key, told in _told(view):
             summaries |= {leaf: text for leaf, text in told.get("summaries", {}).items() if len(summaries) < limits.GONE_LINES}
+            last.setdefault(told.get("last_id") or "", key)
             if not (text_of(told, "title") or text_of(told, "better_title")):
                 untitled.add(key)
-                last.setdefault(told.get("last_id") or "", key)
-        found = {last[leaf]: text for leaf, text in summaries.items() if leaf in last}
-        rest = [leaf for leaf in summaries if leaf not in last]
-        for key in sorted(written & untitled - found.keys()) if rest else ():
-            if known := view.known_ids(key, rest):
-                found[key] = next(summaries[leaf] for leaf in reversed(rest) if leaf in known)
+        # A fork has its origin's messages: the summary is of the session that ended there.
+        held = [(leaf, key) for leaf, key in view.holders(summaries) if key in untitled and last.get(leaf, key) == key]
+        found = {key: summaries[leaf] for leaf, key in held}
         rows = {key: row for key in found if (row := view.session(key))}
     for key, row in rows.items():
         title = title_of(redactor.redact(without_private(found[key])))

@@ -112,7 +112,6 @@ class _Run:
     again: str | None
     _begun: set[tuple[str, str]] = field(default_factory=set)  # agent and first message
     _titled: set[str] = field(default_factory=set)  # agents of files that name titles
-    _keys: dict[str, set[str]] = field(default_factory=dict)  # agent -> sessions that were written to
     _gone: dict[str, Gone] = field(default_factory=dict)  # agent -> what tells its deleted sessions
 
     # ── one source ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -132,9 +131,8 @@ class _Run:
         if written:
             # Rewinds inside a file leave rows to index: the import ends with everything findable.
             reconciling.settle(self.home, {met.agent: Scope(keys=written)}, seconds=float("inf"))
-        self._keys.setdefault(met.agent, set()).update(written)
         self._titled.update([met.agent] if work.told_titles else [])
-        self._begun.update((met.agent, target.first) for target in work.touched if target.first)
+        self._begun.update((met.agent, target.first) for target in work.touched if target.first and target.begins)
         return account
 
     def _missing(self, source: Source) -> SourceAccount:
@@ -163,7 +161,7 @@ class _Run:
             store = self.home.engine.store(agent)
             if store is not None and not self.dry_run:
                 import_linking.link_forks(store, {first for own, first in self._begun if own == agent})
-                import_linking.link_titles(self.home.redactor, store, frozenset(self._keys.get(agent, ())))
+                import_linking.link_titles(self.home.redactor, store)
 
     def mark_missing(self, tops: list[str]) -> None:
         """Files below these paths that were imported once and are gone: what they said stays, and its sessions say so."""

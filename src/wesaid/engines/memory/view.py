@@ -157,6 +157,11 @@ class MemoryView:
         session = self._state.sessions.get(key)
         return set(ids) & {row.id for w in (session.windows if session else []) for row in w.rows if row.id is not None}
 
+    def holders(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """Which sessions have which of these ids."""
+        wanted = frozenset(ids)
+        return sorted((own, key) for key in self._state.sessions for own in self.known_ids(key, wanted))
+
     # index
     def frequency(self, term: Term, scope: Scope, *, bound: int) -> int:
         """In how many indexed messages of the scope a term occurs."""

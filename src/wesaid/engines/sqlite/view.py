@@ -227,6 +227,15 @@ class SqliteView:
         )
         return {row[0] for row in rows}
 
+    def holders(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """See the contract."""
+        rows = self._db.execute(
+            "SELECT DISTINCT e.id, s.key FROM json_each(?) j CROSS JOIN event e ON e.id = j.value JOIN window w ON w.window = e.place >> 32"
+            " JOIN session s ON s.token = w.session ORDER BY e.id, s.key",
+            (json.dumps(list(ids)),),
+        )
+        return [(str(own), str(key)) for own, key in rows]
+
     # ── the index: see lookup ────────────────────────────────────────────────────────────────────────────────────
     def frequency(self, term: Term, scope: Scope, *, bound: int) -> int:
         """See the contract."""
