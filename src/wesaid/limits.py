@@ -117,6 +117,7 @@ MS_FROM: Final = 10**11  # a larger timestamp is milliseconds, a smaller one sec
 LATEST_MS: Final = 253_402_300_800_000  # the year 10 000: beyond it is no date
 NAV_LINKS: Final = 20_000  # rows off the chat chain whose parents are remembered while a file is read; later lines name recent ones
 NAV_LINKS_KEPT: Final = 512  # how many of them go with the resume offset: about 40 KB
+TURN_LINES: Final = 128  # of one reply with its tools' results, any of which the next line may name; a dozen calls at once are many
 QUEUE_PROMPTS: Final = 64  # typed while the agent was busy, failed requests, prompts of subagents: remembered while a file is read
 GONE_LINES: Final = 200_000  # of a deleted session's transcript, looked through for what a fork copied of it
 TITLE_ROWS: Final = 64  # beginning of a conversation in which its title is looked for; people speak in the first rows

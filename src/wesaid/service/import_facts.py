@@ -15,7 +15,7 @@ import msgspec
 
 from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
-from wesaid.importers.known import Dialect, Source, Told
+from wesaid.importers.known import Dialect, Reader, Source, Told
 from wesaid.rules import searchable
 from wesaid.rules.private import without_private
 from wesaid.rules.redact import Redactor, joined
@@ -125,6 +125,22 @@ def stored_mark(row: StoredEvent) -> Mark:
 
 def _digest(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=_MARK_BYTES).digest()
+
+
+def load(target: Target, view: View) -> None:
+    """What a session has already, as ids and digests."""
+    target.known, target.ids = set(), set()
+    for window in view.windows(target.key):
+        after = -1
+        while rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS):
+            after = rows[-1].seq
+            target.known.update(stored_mark(row) for row in rows)
+            target.ids.update(row.id for row in rows if row.id)
+
+
+def titles_told(reader: Reader) -> int:
+    """How many titles of conversations a reader has met that may stand in other files."""
+    return sum(len(told.summaries) for told in reader.told.values())
 
 
 def is_own_id(event: Event, target: Target) -> bool:

@@ -27,10 +27,11 @@ from wesaid.service.import_facts import (
     again,
     facts_of,
     is_own_id,
+    load,
     mark_of,
     reset_event,
     return_to,
-    stored_mark,
+    titles_told,
     words_of,
 )
 from wesaid.service.opening import Home
@@ -155,7 +156,9 @@ class FileImport:
         if self._state and offset:
             self._carry(kept["figures"])
         reader = self._dialect.reader(self.source, kept.get("reader"), self._fallback(identity))
+        titles = titles_told(reader)
         if offset and self._state:
+            self._copied.goes_on()
             for slot, told in reader.told.items():
                 self._go_on(slot, told, kept)
         waiting = size = 0
@@ -173,7 +176,7 @@ class FileImport:
                 waiting = size = 0
         for slot, event in reader.rest() if isinstance(reader, Holding) else ():
             self._take(self.targets[slot], event)
-        self.told_titles = any(told.summaries for told in reader.told.values())
+        self.told_titles = titles_told(reader) > titles
         if refused:
             self._forget_refused()
         self._write(identity, offset, reader.state(), complete=True)
@@ -210,7 +213,7 @@ class FileImport:
                     target.refused = "deleted"
                 if view.session(key) is None or target.refused:
                     break
-                self._load(target, view)
+                load(target, view)
                 target.known_as = "unchanged" if key in own else "copy"
                 if self.source.window and slot == MAIN:
                     if key in own and not self._overlaps(target):
@@ -221,16 +224,6 @@ class FileImport:
                 target.known = None  # another conversation that happens to have this id
         self._renamed[told.key] = target.key
         return target
-
-    def _load(self, target: Target, view: View) -> None:
-        """What the session has already, as ids and digests."""
-        target.known, target.ids = set(), set()
-        for window in view.windows(target.key):
-            after = -1
-            while rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS):
-                after = rows[-1].seq
-                target.known.update(stored_mark(row) for row in rows)
-                target.ids.update(row.id for row in rows if row.id)
 
     def _overlaps(self, target: Target) -> bool:
         """Whether a message of this file is one that the session has: then they are one conversation."""

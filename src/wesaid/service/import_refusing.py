@@ -137,6 +137,10 @@ class Copied:
         self._ids: frozenset[str] | None = None
         self._own = False  # a message of its own was met
 
+    def goes_on(self) -> None:
+        """Its beginning was read before: what comes now is its own."""
+        self._ids = frozenset()
+
     def has(self, event: Event) -> bool:
         """Whether a line is one: it names that session, or the transcript begins as that one's did and the line is in it."""
         record = event.record

@@ -37,7 +37,9 @@ class LineReader:
         self._links: dict[str, str] = dict(kept.get("links", {}))  # a silent line -> the chat line it stands for ("": the root)
         self._chains: dict[str, str] = dict(kept.get("chains", {}))  # a sidechain line -> its slot
         self._latest: str = kept.get("latest", "")  # the slot of the last sidechain line
-        self._reply: dict[str, list[Any]] = dict(kept.get("reply", {}))  # slot -> id, parent, API id, text's length and digest, has_parent
+        self._reply: dict[str, list[Any]] = dict(
+            kept.get("replies", {})
+        )  # slot -> id, parent, API id, text's length and digest, has_parent
         self._turn: dict[str, list[Any]] = dict(kept.get("turn", {}))  # slot -> API id, parent of the first line, last line, all lines
         self._errors: list[str] = list(kept.get("errors", []))  # failed requests since the last reply
         self._tasks: dict[str, list[str]] = dict(kept.get("tasks", {}))  # a prompt's digest -> slot, description, type of the subagent
@@ -54,7 +56,7 @@ class LineReader:
             "links": dict(list(self._links.items())[-limits.NAV_LINKS_KEPT :]),
             "chains": dict(list(self._chains.items())[-limits.NAV_LINKS_KEPT :]),
             "latest": self._latest,
-            "reply": self._reply,
+            "replies": self._reply,
             "turn": self._turn,
             "errors": self._errors,
             "tasks": self._tasks,
@@ -80,7 +82,7 @@ class LineReader:
         elif kind in CHAT and own and not self._repeats(record, kind):
             nav = self._hang(record, slot, told)
         else:
-            nav = self._silent(record, told)
+            nav = self._silent(record, slot, told)
         self._count += 1
         self._learn(record, kind, told, found)
         return slot, Event(nav=nav, type=kind, timestamp=when, record=record)
@@ -194,7 +196,7 @@ class LineReader:
             self._turn[slot] = [api, nav.parent, own, [own, *failed]] if record["type"] == "assistant" else [None, None, own, [own]]
             return nav
         turn[2] = own
-        turn[3] = [*turn[3], own][-limits.NAV_LINKS_KEPT :]
+        turn[3] = [*turn[3], own][-limits.TURN_LINES :]
         return nav
 
     def _resolve(self, name: str, slot: str) -> str:
@@ -217,12 +219,11 @@ class LineReader:
         self._reply[slot] = [nav.id, nav.parent, api, len(text), _digest(text), nav.has_parent]
         return nav
 
-    def _silent(self, record: Record, told: Told) -> Nav:
+    def _silent(self, record: Record, slot: str, told: Told) -> Nav:
         """A line that is no chat: later lines that hang from it hang from the chat line it stands for."""
         uuid = _id(record, "uuid")
         if uuid is None:
             return _NO_ID
-        slot = next((slot for slot, each in self.told.items() if each is told), MAIN)
         parent = _id(record, "parentUuid") or _id(record, "logicalParentUuid")
         last = (self._ground or None) if slot == MAIN and self._ground is not None else told.last_id
         _remember(self._links, uuid, (last or "") if parent is None else self._resolve(parent, slot))
@@ -240,9 +241,8 @@ class LineReader:
 
     def _repeats(self, record: Record, kind: str) -> bool:
         """Whether a person's line is a prompt that stands there already."""
-        if kind != "user" or record.get("isSidechain") is True or role_of(record) == "toolResult":
-            return False
-        return self._queue.came(record, said_in(record))
+        role = role_of(record) if kind == "user" and record.get("isSidechain") is not True else "toolResult"
+        return role != "toolResult" and self._queue.came(record, said_in(record), is_human=role == "user")
 
     # ── what else is told ────────────────────────────────────────────────────────────────────────────────────────
     def _learn(self, record: Record, kind: str, told: Told, found: int | None) -> None:

@@ -75,7 +75,7 @@ class Queue:
         self._give(name)
         return content
 
-    def came(self, record: Mapping[str, Any], text: str) -> bool:
+    def came(self, record: Mapping[str, Any], text: str, *, is_human: bool) -> bool:
         """Take note of a user line that is no tool's result; whether it only repeats a prompt that another line is."""
         name = _name(text)
         if name is None:
@@ -86,7 +86,7 @@ class Queue:
         if name in self._given and record.get("promptSource") == "queued":
             self._given.remove(name)
             return True
-        if self._due:  # its words were changed on the way, or several prompts became one line
+        if self._due and is_human:  # its words were changed on the way, or several prompts became one line
             inside = [each for each in self._waiting if (said := _text(each[1]).strip()) and said in text] or self._waiting[:1]
             self._waiting = [each for each in self._waiting if each not in inside]
             self._due = max(0, self._due - max(1, len(inside)))
