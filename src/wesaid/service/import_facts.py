@@ -177,9 +177,11 @@ __all__ = [
     "again",
     "facts_of",
     "is_own_id",
+    "load",
     "mark_of",
     "reset_event",
     "return_to",
     "stored_mark",
+    "titles_told",
     "words_of",
 ]
