@@ -67,7 +67,7 @@ def said(records: list[dict[str, Any]], cuts: tuple[int, ...] = ()) -> list[str]
     bounds = [0, *sorted(cut % (len(records) + 1) for cut in cuts), len(records)]
     for begin, end in itertools.pairwise(bounds):
         reader = dialect.reader(source, state, 7)
-        found = [reader.read(record) for record in records[begin:end]] + reader.rest()
+        found = [*(reader.resumed() if end > begin else ()), *(reader.read(record) for record in records[begin:end]), *reader.rest()]
         events += [event for slot, event in found if slot == MAIN]
         state = json.loads(json.dumps(reader.state()))
     path = [events[at] for at in branch.resolve([event.nav for event in events]).path]

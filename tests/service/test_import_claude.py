@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wesaid.service import erasing, exporting, importing, opening, searching
+from wesaid.service import erasing, exporting, importing, opening, searching, writing
 from wesaid.service.import_refusing import MARKER
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
@@ -174,6 +174,18 @@ def test_warm_ups_and_compaction_copies_are_said_and_left_out(home: Home, tmp_pa
     assert hits(home, "plovers") == []
 
 
+def test_sessions_of_the_desktop_app_are_found_without_a_path(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each ran under a configuration folder of its own; the log that the app keeps beside it is another format, and says the same."""
+    for name in ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "APPDATA", "OPENCLAW_STATE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    own = tmp_path / ".config" / "Claude" / "local-agent-mode-sessions" / "org" / "account" / "local_1"
+    put(own / ".claude" / "projects" / "-w-demo" / f"{S1}.jsonl", TALK)
+    put(own / "audit.jsonl", [{"type": "user", "session_id": S1, "message": {"role": "user", "content": "count the herons"}}])
+    importing.import_paths(home, [])
+    assert {hit.session_key for hit in hits(home, "count the herons")} == {K1}
+
+
 # ── forks and resumes ────────────────────────────────────────────────────────────────────────────────────────────
 def fork(*own: Line, session: str = S2) -> list[Line]:
     return [*({**each, "sessionId": session} for each in TALK), *own]
@@ -236,6 +248,16 @@ def test_a_resume_that_appends_is_one_session(home: Home, tmp_path: Path) -> Non
     more = [{**line(5, 4, "go on"), "parentUuid": uuid(90)}, line(6, 5, "on it")]
     assert bring(home, put(path, [*TALK, hook, *more]))["imported"] == 2
     assert said(home) == ["count the herons", "nine herons", "and gulls", "forty gulls", "go on", "on it"]
+
+
+def test_what_was_appended_here_stays_when_the_file_goes_on(home: Home, tmp_path: Path) -> None:
+    """Also behind a prompt that was waiting in the tool's queue."""
+    waits = {"type": "queue-operation", "operation": "enqueue", "content": "and knots", "sessionId": S1}
+    path = put(tmp_path / f"{S1}.jsonl", [*TALK, waits])
+    bring(home, path)
+    writing.append(home, OPERATOR, K1, [{"role": "user", "text": "said here"}])
+    bring(home, put(path, [*TALK, waits, line(6, 4, "wait")]))
+    assert "said here" in said(home)
 
 
 # ── titles ───────────────────────────────────────────────────────────────────────────────────────────────────────

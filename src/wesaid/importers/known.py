@@ -97,7 +97,10 @@ class Holding(Protocol):
     """A reader that holds something back until it knows more."""
 
     def rest(self) -> list[tuple[str, Event]]:
-        """What is held back where the file ends today: events behind its last one, from which nothing that is written later hangs."""
+        """What is held back where the file ends today: events behind its last one."""
+
+    def resumed(self) -> list[tuple[str, Event]]:
+        """What leads back from those, before the first record that was written later."""
 
 
 class Dialect(Protocol):

@@ -110,7 +110,10 @@ def after_ours(writer: Writer, key: str, session_id: str | None, prepared: Prepa
     leaf, parent = writer.event(window.window, str(window.leaf)), writer.event(window.window, nav.parent)
     if leaf is None or parent is None or parent.position is None or importers.NATIVE not in msgspec.json.decode(leaf.body):
         return prepared
-    return replace(prepared, event=replace(prepared.event, nav=replace(nav, parent=None, has_parent=False)))
+    behind = {"parent": None, "has_parent": False}
+    if nav.kind is NavKind.LEAF:
+        behind = {"target": window.leaf, "append_parent": window.leaf}
+    return replace(prepared, event=replace(prepared.event, nav=replace(nav, **behind)))
 
 
 def mark_of(event: Event) -> Mark:

@@ -165,6 +165,8 @@ class FileImport:
         for line in reading.lines(self.source.path, offset):
             self.account.damaged_lines += line.damaged
             self.account.pending += line.pending
+            for slot, event in reader.resumed() if line.records and isinstance(reader, Holding) else ():
+                self._take(self.targets[slot], event)
             for record in line.records:
                 slot, event = reader.read(record)
                 target = self.targets.get(slot) or self._meet(slot, reader.told[slot], refused)

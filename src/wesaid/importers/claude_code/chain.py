@@ -45,7 +45,6 @@ class LineReader:
         self._tasks: dict[str, list[str]] = dict(kept.get("tasks", {}))  # a prompt's digest -> slot, description, type of the subagent
         self._queue = Queue(kept.get("queue", {}))
         self._ground: str | None = kept.get("ground")  # the last chat line, while prompts that wait stand behind it
-        self._shown: list[str] = list(kept.get("shown", []))  # those prompts
         self.told: dict[str, Told] = {slot: Told(**told) for slot, told in kept.get("told", {}).items()}
 
     def state(self) -> Mapping[str, Any]:
@@ -62,7 +61,6 @@ class LineReader:
             "tasks": self._tasks,
             "queue": self._queue.state(),
             "ground": self._ground,
-            "shown": self._shown,
             "told": {slot: asdict(told) for slot, told in self.told.items()},
         }
 
@@ -88,25 +86,31 @@ class LineReader:
         return slot, Event(nav=nav, type=kind, timestamp=when, record=record)
 
     def rest(self) -> list[tuple[str, Event]]:
-        """Prompts that still wait in the queue where the file ends, behind its last line. What is written next does not hang from them."""
+        """Prompts that still wait in the queue where the file ends, behind its last line."""
         waiting, told = self._queue.waiting(), self.told.get(MAIN)
-        if not waiting or told is None:
-            return []
-        if self._ground is None:
-            self._ground, self._shown = told.last_id or "", []
-        elif not set(self._shown) <= {name for name, _, _ in waiting}:  # one of them was taken back: the others anew
-            told.last_id, self._shown = self._ground or None, []
+        if told is None or self._ground is not None:
+            return []  # nothing was read since they were put there
+        self._ground = (told.last_id or "") if waiting else None
         out = []
-        for name, content, when in waiting:
-            if name in self._shown:
-                continue
-            own = f"queued-{keys.short_digest(f'{name}:{when}:{self._count}')}"
+        for number, (name, content, when) in enumerate(waiting):
+            own = f"queued-{keys.short_digest(f'{name}:{when}:{self._count}:{number}')}"
             nav = Nav(kind=NavKind.ENTRY, id=own, parent=told.last_id, has_parent=True, has_message=True)
             record = {"type": "queue-operation", "uuid": own, "timestamp": when, "message": {"role": "user", "content": content}}
             out.append((MAIN, Event(nav=nav, type="queue-operation", timestamp=when or self._clock.now, record=record)))
             told.last_id = own
-            self._shown.append(name)
         return out
+
+    def resumed(self) -> list[tuple[str, Event]]:
+        """Back to the last chat line, before the first line that comes after prompts which waited."""
+        told = self.told.get(MAIN)
+        if told is None or self._ground is None:
+            return []
+        end, last = told.last_id, self._ground or None
+        own = f"taken-{keys.short_digest(f'{end}:{self._count}')}"
+        record = {"type": "leaf", "id": own, "parentId": end, "targetId": last, "appendParentId": last, "timestamp": self._clock.now}
+        nav = Nav(kind=NavKind.LEAF, id=own, parent=end, has_parent=True, target=last, has_target=True, append_parent=last)
+        told.last_id, self._ground = last, None
+        return [(MAIN, Event(nav=nav, type="leaf", timestamp=self._clock.now, record=record))]
 
     # ── which conversation ───────────────────────────────────────────────────────────────────────────────────────
     def _slot(self, record: Record) -> str:
@@ -159,9 +163,6 @@ class LineReader:
         """A line of the chat, behind the chat line that its parent is or stands for."""
         nav = Nav(kind=NavKind.ENTRY, id=_id(record, "uuid") or f"p{self._count}", has_message=True)
         written = _id(record, "parentUuid") or _id(record, "logicalParentUuid")
-        if slot == MAIN and self._ground is not None:
-            told.last_id, self._ground = self._ground or None, None
-            nav = replace(nav, has_parent=told.last_id is not None, parent=told.last_id)
         kind = record["type"]
         role = role_of(record) if kind in CHAT else "queued"
         if written is not None:
@@ -225,8 +226,7 @@ class LineReader:
         if uuid is None:
             return _NO_ID
         parent = _id(record, "parentUuid") or _id(record, "logicalParentUuid")
-        last = (self._ground or None) if slot == MAIN and self._ground is not None else told.last_id
-        _remember(self._links, uuid, (last or "") if parent is None else self._resolve(parent, slot))
+        _remember(self._links, uuid, (told.last_id or "") if parent is None else self._resolve(parent, slot))
         if record.get("subtype") == "api_error":
             self._errors = [*self._errors, uuid][-limits.QUEUE_PROMPTS :]
         return replace(_NO_ID, id=uuid)
