@@ -1,0 +1,305 @@
+"""Codex's rollouts, three generations: which conversation a file is, what each line hangs from, and which of two tellings is the message.
+
+Codex writes each turn twice or three times: as the model's history (``response_item``), as what its interface showed (``event_msg``), and
+in paginated threads as a completed item. The first telling is the message; a later one of another kind with the same words is known as the
+same while it is near, and is on no path. Files of ``codex exec`` have one kind only, and then nothing is a second telling. It refuses to open
+files and to resolve branches. Invariants: an event's record is the line as it was; a message's id is the same at every reading, and for a
+turn that a fork replays it is the same in the fork, so that a search shows it once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import PurePath
+from typing import Any, Final
+
+from wesaid import keys, limits
+from wesaid.importers import codex_said as said
+from wesaid.importers.known import MAIN, Clock, Source, Told, first_moment, text_of
+from wesaid.importers.openclaw import navigation
+from wesaid.importers.reading import Record, printable
+from wesaid.values import Event, Nav, NavKind, WindowSpec
+
+_UUID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_NAME: Final = re.compile(rf"rollout-.+?-(?P<thread>{_UUID})(?:_(?P<segment>{_UUID}))?\.jsonl")
+FOLDERS: Final = ("sessions", "archived_sessions")  # of Codex's home
+_NONE: Final = Nav(kind=NavKind.NONE)
+
+
+class Codex:
+    """The dialect (see ``known.Dialect``)."""
+
+    name = "codex"
+
+    def source(self, path: str, head: Sequence[Record], agent: str) -> Source:
+        """A thread by the id of its first ``session_meta``, else of its file's name; a subagent's thread by who spawned it.
+
+        A paginated thread is several files, each of which goes on where the one before it ended, or was reverted to: they are one
+        session, whose events follow each other in one window.
+        """
+        lines = [said.line(record) for record in head]
+        meta = next((found.payload for found in lines if found.outer == "session_meta"), {})
+        own = _thread(meta) or _named(path)
+        pages = any("ordinal" in record for record in head) or meta.get("history_mode") == "paginated"
+        spawned = _spawned(meta)
+        parent = _parent(meta, spawned)
+        forked = text_of(meta, "forked_from_id") or (None if _goes_on(meta, path) else _base(meta))
+        spawner = None
+        if spawned is not None and parent:
+            depth = spawned.get("depth")
+            nested = isinstance(depth, int) and depth > 1
+            spawner = str(keys.subagent(agent, parent) if nested else keys.imported(agent, parent))
+        return Source(
+            path=path,
+            tool=self.name,
+            agent=agent,
+            key=str(keys.imported(agent, own) if spawned is None else keys.subagent(agent, own)),
+            session_id=own,
+            window=WindowSpec(session_id=own) if pages and _thread(meta) else None,
+            spawned_by=spawner,
+            forked_from=str(keys.imported(agent, forked)) if forked and forked != own and spawned is None else None,
+        )
+
+    def reader(self, source: Source, state: Mapping[str, Any] | None, fallback_ms: int) -> LineReader:
+        """A reader of one rollout file."""
+        return LineReader(source, state, fallback_ms)
+
+    def view(self, record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """A line as an OpenClaw-shaped event."""
+        return said.view(record)
+
+
+DIALECT: Final = Codex()
+
+
+def is_bare(head: Sequence[Record]) -> bool:
+    """Whether records are the oldest form, ``{timestamp, role, content}``, which other tools write too: told, not guessed."""
+    return any(record.get("role") in ("user", "assistant") and not {"content", "message"}.isdisjoint(record) for record in head)
+
+
+# ── whose a file is ──────────────────────────────────────────────────────────────────────────────────────────────
+def _thread(meta: Mapping[str, Any]) -> str | None:
+    """The thread of a ``session_meta``; a subagent's ``session_id`` is its parent's."""
+    return text_of(meta, "id") or text_of(meta, "session_id")
+
+
+def _named(path: str) -> str:
+    name = PurePath(printable(path)).name
+    match = _NAME.fullmatch(name)
+    return match["thread"] if match else name.partition(".jsonl")[0]
+
+
+def _spawned(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """How a subagent was spawned; None for a thread that a person began."""
+    source = meta.get("source")
+    by = source.get("subagent") if isinstance(source, dict) else None
+    if isinstance(by, dict) and isinstance(by.get("thread_spawn"), dict):
+        return dict(by["thread_spawn"])
+    return {} if by is not None or source == "subagent" or meta.get("thread_source") == "subagent" else None
+
+
+def _parent(meta: Mapping[str, Any], spawned: Mapping[str, Any] | None) -> str | None:
+    return text_of(spawned or {}, "parent_thread_id") or text_of(meta, "parent_thread_id") or text_of(meta, "forked_from_id")
+
+
+def _base(meta: Mapping[str, Any]) -> str | None:
+    """The rollout that this one's history goes on from."""
+    base = meta.get("history_base")
+    return text_of(base, "thread_id") if isinstance(base, dict) else None
+
+
+def _goes_on(meta: Mapping[str, Any], path: str) -> bool:
+    """Whether a file is a later page of its own thread: it names itself, or its name has a part of its own behind the thread's."""
+    match = _NAME.fullmatch(PurePath(printable(path)).name)
+    return _base(meta) is not None and (_base(meta) == _thread(meta) or bool(match and match["segment"]))
+
+
+# ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
+class LineReader:
+    """Reads one rollout (see ``known.Reader``). Its memory is bounded: second tellings are near, and so are rollbacks."""
+
+    def __init__(self, source: Source, state: Mapping[str, Any] | None, fallback_ms: int) -> None:
+        kept = state or {}
+        self._source = source
+        self._count = int(kept.get("count", 0))
+        self._clock = Clock(int(kept.get("now", fallback_ms)))
+        self._rollout: str = kept.get("rollout", "")  # names events of paginated threads: its ordinals go on in the next file
+        self._scope: str = kept.get("scope", source.session_id)  # the turn, else the thread, that events without an id are named after
+        self._counts: dict[str, int] = dict(kept.get("counts", {}))  # scope -> events named after it
+        self._names: dict[str, int] = dict.fromkeys(kept.get("names", ()), 0)  # ids given lately: one that comes twice is two messages
+        self._leaf: str | None = kept.get("leaf")
+        self._turns: list[str | None] = list(kept.get("turns", ()))  # the leaf before each prompt, for rollbacks
+        self._told_once: list[list[Any]] = [list(one) for one in kept.get("toldOnce", ())]  # role, words' digest, channels they came by
+        self._prompt: str | None = kept.get("prompt")  # digest of the last prompt, while its turn was aborted
+        self._aborted = bool(kept.get("aborted"))
+        self.told: dict[str, Told] = {slot: Told(**told) for slot, told in kept.get("told", {}).items()}
+
+    def state(self) -> Mapping[str, Any]:
+        """Where this reading stands."""
+        return {
+            "count": self._count,
+            "now": self._clock.now,
+            "rollout": self._rollout,
+            "scope": self._scope,
+            "counts": self._counts,
+            "names": list(self._names),
+            "leaf": self._leaf,
+            "turns": self._turns,
+            "toldOnce": self._told_once,
+            "prompt": self._prompt,
+            "aborted": self._aborted,
+            "told": {slot: asdict(told) for slot, told in self.told.items()},
+        }
+
+    def read(self, record: Record) -> tuple[str, Event]:
+        """The line as an event of the file's one conversation."""
+        found = said.line(record)
+        told = self._told()
+        when = first_moment(record.get("timestamp"), record.get("created_at"), found.payload.get("timestamp"))
+        at = self._clock.tick(when)
+        self._learn(found, told)
+        nav = self._nav(record, found, told)
+        self._count += 1
+        if when is not None:
+            told.created_at = min(told.created_at, when) if told.created_at else when
+            told.updated_at = max(told.updated_at, when)
+        if FOLDERS[1] in PurePath(self._source.path).parts:
+            told.archived_at = told.updated_at  # the file says that it was archived, not when
+        return MAIN, Event(nav=nav, type=found.name, timestamp=at, record=record)
+
+    def _told(self) -> Told:
+        if MAIN not in self.told:
+            source = self._source
+            self.told[MAIN] = Told(
+                key=source.key,
+                session_id=source.session_id,
+                spawned_by=source.spawned_by,
+                forked_from=source.forked_from,
+                title=text_of(source.row, "thread_name"),
+            )
+        return self.told[MAIN]
+
+    # ── what a line tells of the conversation ────────────────────────────────────────────────────────────────────
+    def _learn(self, found: said.Line, told: Told) -> None:
+        payload = found.payload
+        if found.outer in ("session_meta", "turn_context"):
+            told.project = told.project or text_of(payload, "cwd")
+        turn = text_of(payload, "turn_id")
+        if turn and (found.outer == "turn_context" or found.kind == "task_started"):
+            self._scope = turn
+        if found.outer == "session_meta":
+            self._meet(payload, told)
+        elif found.kind == "turn_aborted":
+            self._aborted = True
+        elif found.kind == "thread_name_updated" and text_of(payload, "thread_id") in (None, self._source.session_id):
+            told.title = text_of(payload, "thread_name") or told.title
+
+    def _meet(self, meta: Mapping[str, Any], told: Told) -> None:
+        """The first says whose the file is; a later one is that of the thread whose turns are replayed here."""
+        thread = _thread(meta)
+        if not self._rollout:
+            match = _NAME.fullmatch(PurePath(printable(self._source.path)).name)
+            alone = PurePath(printable(self._source.path)).name.partition(".jsonl")[0] if _base(meta) else self._source.session_id
+            self._rollout = (match["segment"] or match["thread"]) if match else alone
+            git = meta.get("git")
+            if isinstance(git, dict) and (branch := text_of(git, "branch")):
+                told.extra["gitBranch"] = branch
+        elif thread and thread != self._source.session_id:
+            self._scope = thread
+            if told.forked_from is None and not self._source.spawned_by and _spawned(meta) is None:
+                told.forked_from = str(keys.imported(self._source.agent, thread))
+
+    # ── where it hangs ───────────────────────────────────────────────────────────────────────────────────────────
+    def _nav(self, record: Record, found: said.Line, told: Told) -> Nav:
+        if said.is_ours(record):  # in a file that wesaid exported
+            nav = navigation(record, f"p{self._count}")
+            self._leaf = nav.target if nav.has_target else nav.id
+            return nav
+        if found.kind == "thread_rolled_back":
+            return self._rolled_back(found.payload.get("num_turns"))
+        if found.outer == "session_meta" and self._count == 0 and _goes_on(found.payload, self._source.path):
+            return self._page(found.payload)
+        return self._entry(record, found, told)
+
+    def _entry(self, record: Record, found: said.Line, told: Told) -> Nav:
+        """Words, and what tools did between them. Of a paginated thread every line, since the next page may go on from any."""
+        spoke = said.spoken(found)
+        if spoke is not None and self._is_told(spoke):
+            return _NONE
+        if not (spoke or said.is_tool(found) or found.outer == "compacted" or _ordinal(record) is not None):
+            return _NONE
+        name = self._name(spoke.name if spoke else text_of(found.payload, "id"), record)
+        told.last_id = self._leaf = name
+        if spoke:
+            told.first_id = told.first_id or name
+        return Nav(kind=NavKind.ENTRY, id=name, has_message=spoke is not None)
+
+    def _name(self, own: str | None, record: Record) -> str:
+        """An event's id: its own, else one by its place in the thread or in its turn, which a replay of the turn gives again."""
+        ordinal = _ordinal(record)
+        if own:
+            name = keys.message_id(own)
+        elif ordinal is not None and self._rollout:
+            name = _at(self._rollout, ordinal)
+        else:
+            count = self._counts.pop(self._scope, 0)
+            self._counts[self._scope] = count + 1
+            name = keys.message_id(f"{self._scope}.{count}")
+        if name in self._names:
+            name = keys.message_id(f"{name}.p{self._count}")
+        self._names[name] = 0
+        for table in (self._counts, self._names):
+            if len(table) > limits.NAV_LINKS_KEPT:
+                del table[next(iter(table))]
+        return name
+
+    def _is_told(self, spoke: said.Spoken) -> bool:
+        """Whether these words came already, by another channel or as a prompt sent again after its turn was aborted."""
+        words = keys.short_digest("".join(spoke.text.split())) + str(len(spoke.text.split()))
+        twin = next((one for one in self._told_once if one[:2] == [spoke.role, words] and spoke.channel not in one[2]), None)
+        if twin is not None:
+            twin[2] = [*twin[2], spoke.channel]
+            return True
+        # A person's prompt has its twin before anybody answers, a reply before the next prompt.
+        self._told_once = [one for one in self._told_once if one[0] == spoke.role][-limits.NEAR_TWINS :]
+        self._told_once.append([spoke.role, words, [spoke.channel]])
+        again = spoke.role == "user" and self._aborted and words == self._prompt
+        self._aborted = False
+        if spoke.role == "user":
+            self._prompt = words
+            self._turns = [*self._turns, self._leaf][-limits.NAV_LINKS_KEPT :]
+        return again
+
+    def _rolled_back(self, turns: Any) -> Nav:
+        """The last ``turns`` prompts and all that followed them are taken back."""
+        if isinstance(turns, bool) or not isinstance(turns, int) or turns <= 0 or not self._turns:
+            return _NONE
+        self._leaf = self._turns[max(0, len(self._turns) - turns)]
+        del self._turns[max(0, len(self._turns) - turns) :]
+        self._told_once, self._prompt, self._aborted = [], None, False
+        return self._to(self._leaf)
+
+    def _page(self, meta: Mapping[str, Any]) -> Nav:
+        """A later page goes on from the last line of the page before it that still counts."""
+        base = meta["history_base"]
+        end = base.get("end_ordinal_exclusive")
+        if isinstance(end, bool) or not isinstance(end, int) or end <= 0:
+            return _NONE
+        return self._to(_at(str(text_of(base, "thread_id")), end - 1))
+
+    def _to(self, target: str | None) -> Nav:
+        """A control that moves the leaf."""
+        name = keys.message_id(f"{self._rollout or self._source.session_id}.leaf{self._count}")
+        return Nav(kind=NavKind.LEAF, id=name, target=target, has_target=True, append_parent=target)
+
+
+def _ordinal(record: Record) -> int | None:
+    found = record.get("ordinal")
+    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+
+def _at(rollout: str, ordinal: int) -> str:
+    """The id of the line with this ordinal that has none of its own."""
+    return keys.message_id(f"{rollout}.{ordinal}")
