@@ -1,122 +1,29 @@
-"""Codex's rollouts, three generations: which conversation a file is, what each line hangs from, and which of two tellings is the message.
+"""The lines of a rollout: what each hangs from, and which of two tellings is the message.
 
 Codex writes each turn twice or three times: as the model's history (``response_item``), as what its interface showed (``event_msg``), and
 in paginated threads as a completed item. The first telling is the message; a later one of another kind with the same words is known as the
-same while it is near, and is on no path. Files of ``codex exec`` have one kind only, and then nothing is a second telling. It refuses to open
-files and to resolve branches. Invariants: an event's record is the line as it was; a message's id is the same at every reading, and for a
-turn that a fork replays it is the same in the fork, so that a search shows it once.
+same while it is near, and is on no path. Files of ``codex exec`` have one kind only, and then nothing is a second telling. Invariants: an event's
+record is the line as it was; a message's id is the same at every reading, and for a turn that a fork replays it is the same in the fork, so
+that a search shows it once.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import PurePath
 from typing import Any, Final
 
 from wesaid import keys, limits
-from wesaid.importers import codex_said as said
+from wesaid.importers.codex import said, whose
 from wesaid.importers.known import MAIN, Clock, Source, Told, first_moment, text_of
-from wesaid.importers.openclaw import navigation
-from wesaid.importers.reading import Record, printable
-from wesaid.values import Event, Nav, NavKind, WindowSpec
+from wesaid.importers.reading import Record
+from wesaid.values import Event, Nav, NavKind
 
-_UUID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-_NAME: Final = re.compile(rf"rollout-.+?-(?P<thread>{_UUID})(?:_(?P<segment>{_UUID}))?\.jsonl")
-FOLDERS: Final = ("sessions", "archived_sessions")  # of Codex's home
+ARCHIVE: Final = "archived_sessions"
 _NONE: Final = Nav(kind=NavKind.NONE)
 
 
-class Codex:
-    """The dialect (see ``known.Dialect``)."""
-
-    name = "codex"
-
-    def source(self, path: str, head: Sequence[Record], agent: str) -> Source:
-        """A thread by the id of its first ``session_meta``, else of its file's name; a subagent's thread by who spawned it.
-
-        A paginated thread is several files, each of which goes on where the one before it ended, or was reverted to: they are one
-        session, whose events follow each other in one window.
-        """
-        lines = [said.line(record) for record in head]
-        meta = next((found.payload for found in lines if found.outer == "session_meta"), {})
-        own = _thread(meta) or _named(path)
-        pages = any("ordinal" in record for record in head) or meta.get("history_mode") == "paginated"
-        spawned = _spawned(meta)
-        parent = _parent(meta, spawned)
-        forked = text_of(meta, "forked_from_id") or (None if _goes_on(meta, path) else _base(meta))
-        spawner = None
-        if spawned is not None and parent:
-            depth = spawned.get("depth")
-            nested = isinstance(depth, int) and depth > 1
-            spawner = str(keys.subagent(agent, parent) if nested else keys.imported(agent, parent))
-        return Source(
-            path=path,
-            tool=self.name,
-            agent=agent,
-            key=str(keys.imported(agent, own) if spawned is None else keys.subagent(agent, own)),
-            session_id=own,
-            window=WindowSpec(session_id=own) if pages and _thread(meta) else None,
-            spawned_by=spawner,
-            forked_from=str(keys.imported(agent, forked)) if forked and forked != own and spawned is None else None,
-        )
-
-    def reader(self, source: Source, state: Mapping[str, Any] | None, fallback_ms: int) -> LineReader:
-        """A reader of one rollout file."""
-        return LineReader(source, state, fallback_ms)
-
-    def view(self, record: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """A line as an OpenClaw-shaped event."""
-        return said.view(record)
-
-
-DIALECT: Final = Codex()
-
-
-def is_bare(head: Sequence[Record]) -> bool:
-    """Whether records are the oldest form, ``{timestamp, role, content}``, which other tools write too: told, not guessed."""
-    return any(record.get("role") in ("user", "assistant") and not {"content", "message"}.isdisjoint(record) for record in head)
-
-
-# ── whose a file is ──────────────────────────────────────────────────────────────────────────────────────────────
-def _thread(meta: Mapping[str, Any]) -> str | None:
-    """The thread of a ``session_meta``; a subagent's ``session_id`` is its parent's."""
-    return text_of(meta, "id") or text_of(meta, "session_id")
-
-
-def _named(path: str) -> str:
-    name = PurePath(printable(path)).name
-    match = _NAME.fullmatch(name)
-    return match["thread"] if match else name.partition(".jsonl")[0]
-
-
-def _spawned(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """How a subagent was spawned; None for a thread that a person began."""
-    source = meta.get("source")
-    by = source.get("subagent") if isinstance(source, dict) else None
-    if isinstance(by, dict) and isinstance(by.get("thread_spawn"), dict):
-        return dict(by["thread_spawn"])
-    return {} if by is not None or source == "subagent" or meta.get("thread_source") == "subagent" else None
-
-
-def _parent(meta: Mapping[str, Any], spawned: Mapping[str, Any] | None) -> str | None:
-    return text_of(spawned or {}, "parent_thread_id") or text_of(meta, "parent_thread_id") or text_of(meta, "forked_from_id")
-
-
-def _base(meta: Mapping[str, Any]) -> str | None:
-    """The rollout that this one's history goes on from."""
-    base = meta.get("history_base")
-    return text_of(base, "thread_id") if isinstance(base, dict) else None
-
-
-def _goes_on(meta: Mapping[str, Any], path: str) -> bool:
-    """Whether a file is a later page of its own thread: it names itself, or its name has a part of its own behind the thread's."""
-    match = _NAME.fullmatch(PurePath(printable(path)).name)
-    return _base(meta) is not None and (_base(meta) == _thread(meta) or bool(match and match["segment"]))
-
-
-# ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
 class LineReader:
     """Reads one rollout (see ``known.Reader``). Its memory is bounded: second tellings are near, and so are rollbacks."""
 
@@ -162,10 +69,11 @@ class LineReader:
         self._learn(found, told)
         nav = self._nav(record, found, told)
         self._count += 1
+        told.last_id = self._leaf
         if when is not None:
             told.created_at = min(told.created_at, when) if told.created_at else when
             told.updated_at = max(told.updated_at, when)
-        if FOLDERS[1] in PurePath(self._source.path).parts:
+        if ARCHIVE in PurePath(self._source.path).parts:
             told.archived_at = told.updated_at  # the file says that it was archived, not when
         return MAIN, Event(nav=nav, type=found.name, timestamp=at, record=record)
 
@@ -198,30 +106,35 @@ class LineReader:
 
     def _meet(self, meta: Mapping[str, Any], told: Told) -> None:
         """The first says whose the file is; a later one is that of the thread whose turns are replayed here."""
-        thread = _thread(meta)
+        thread = whose.thread(meta)
         if not self._rollout:
-            match = _NAME.fullmatch(PurePath(printable(self._source.path)).name)
-            alone = PurePath(printable(self._source.path)).name.partition(".jsonl")[0] if _base(meta) else self._source.session_id
-            self._rollout = (match["segment"] or match["thread"]) if match else alone
+            self._rollout = whose.rollout(meta, self._source.path, self._source.session_id)
+            self._scope = text_of(meta, "forked_from_id") or self._scope  # whose turns are replayed, if any
             git = meta.get("git")
             if isinstance(git, dict) and (branch := text_of(git, "branch")):
                 told.extra["gitBranch"] = branch
         elif thread and thread != self._source.session_id:
             self._scope = thread
-            if told.forked_from is None and not self._source.spawned_by and _spawned(meta) is None:
+            if told.forked_from is None and not self._source.spawned_by and whose.spawned(meta) is None:
                 told.forked_from = str(keys.imported(self._source.agent, thread))
 
     # ── where it hangs ───────────────────────────────────────────────────────────────────────────────────────────
     def _nav(self, record: Record, found: said.Line, told: Told) -> Nav:
         if said.is_ours(record):  # in a file that wesaid exported
-            nav = navigation(record, f"p{self._count}")
-            self._leaf = nav.target if nav.has_target else nav.id
-            return nav
+            return self._ours(record)
         if found.kind == "thread_rolled_back":
             return self._rolled_back(found.payload.get("num_turns"))
-        if found.outer == "session_meta" and self._count == 0 and _goes_on(found.payload, self._source.path):
+        if found.outer == "session_meta" and self._count == 0 and whose.goes_on(found.payload, self._source.path):
             return self._page(found.payload)
         return self._entry(record, found, told)
+
+    def _ours(self, record: Record) -> Nav:
+        own, target = text_of(record, "id"), text_of(record, "targetId")
+        if record["type"] == "leaf":
+            return self._to(keys.message_id(target) if target else None)
+        self._leaf = keys.message_id(own) if own else self._name(None, record)
+        kind = NavKind.RESET if record["type"] == "reset" else NavKind.ENTRY
+        return Nav(kind=kind, id=self._leaf, has_message=kind is NavKind.ENTRY)
 
     def _entry(self, record: Record, found: said.Line, told: Told) -> Nav:
         """Words, and what tools did between them. Of a paginated thread every line, since the next page may go on from any."""
@@ -231,7 +144,7 @@ class LineReader:
         if not (spoke or said.is_tool(found) or found.outer == "compacted" or _ordinal(record) is not None):
             return _NONE
         name = self._name(spoke.name if spoke else text_of(found.payload, "id"), record)
-        told.last_id = self._leaf = name
+        self._leaf = name
         if spoke:
             told.first_id = told.first_id or name
         return Nav(kind=NavKind.ENTRY, id=name, has_message=spoke is not None)
@@ -276,10 +189,10 @@ class LineReader:
         """The last ``turns`` prompts and all that followed them are taken back."""
         if isinstance(turns, bool) or not isinstance(turns, int) or turns <= 0 or not self._turns:
             return _NONE
-        self._leaf = self._turns[max(0, len(self._turns) - turns)]
+        target = self._turns[max(0, len(self._turns) - turns)]
         del self._turns[max(0, len(self._turns) - turns) :]
         self._told_once, self._prompt, self._aborted = [], None, False
-        return self._to(self._leaf)
+        return self._to(target)
 
     def _page(self, meta: Mapping[str, Any]) -> Nav:
         """A later page goes on from the last line of the page before it that still counts."""
@@ -291,6 +204,7 @@ class LineReader:
 
     def _to(self, target: str | None) -> Nav:
         """A control that moves the leaf."""
+        self._leaf = target
         name = keys.message_id(f"{self._rollout or self._source.session_id}.leaf{self._count}")
         return Nav(kind=NavKind.LEAF, id=name, target=target, has_target=True, append_parent=target)
 
