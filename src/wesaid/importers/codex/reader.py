@@ -1,8 +1,8 @@
 """The lines of a rollout: what each hangs from, and which of two tellings is the message.
 
-Codex writes each turn twice or three times: as the model's history (``response_item``), as what its interface showed (``event_msg``), and
-in paginated threads as a completed item. The first telling is the message; a later one of another kind with the same words is known as the
-same while it is near, and is on no path. Files of ``codex exec`` have one kind only, and then nothing is a second telling. Invariants: an event's
+Codex writes each turn twice: as the model's history (``response_item``) and as what its interface showed (``event_msg``). The first telling is
+the message; the other one with the same words is known as the same while it is near, and is on no path. Files of ``codex exec`` have one kind
+only, and then nothing is a second telling. Invariants: an event's
 record is the line as it was; a message's id is the same at every reading, and for a turn that a fork replays it is the same in the fork, so
 that a search shows it once.
 """
@@ -38,7 +38,9 @@ class LineReader:
         self._names: dict[str, int] = dict.fromkeys(kept.get("names", ()), 0)  # ids given lately: one that comes twice is two messages
         self._leaf: str | None = kept.get("leaf")
         self._turns: list[str | None] = list(kept.get("turns", ()))  # the leaf before each prompt, for rollbacks
-        self._told_once: list[list[Any]] = [list(one) for one in kept.get("toldOnce", ())]  # role, words' digest, channels they came by
+        self._told_once: list[list[Any]] = [
+            list(one) for one in kept.get("toldOnce", ())
+        ]  # role, words' digest, and the channel they came by first, "" when by both
         self._prompt: str | None = kept.get("prompt")  # digest of the last prompt, while its turn was aborted
         self._aborted = bool(kept.get("aborted"))
         self.told: dict[str, Told] = {slot: Told(**told) for slot, told in kept.get("told", {}).items()}
@@ -171,13 +173,13 @@ class LineReader:
     def _is_told(self, spoke: said.Spoken) -> bool:
         """Whether these words came already, by another channel or as a prompt sent again after its turn was aborted."""
         words = keys.short_digest("".join(spoke.text.split())) + str(len(spoke.text.split()))
-        twin = next((one for one in self._told_once if one[:2] == [spoke.role, words] and spoke.channel not in one[2]), None)
+        twin = next((one for one in self._told_once if one[:2] == [spoke.role, words] and one[2] not in ("", spoke.channel)), None)
         if twin is not None:
-            twin[2] = [*twin[2], spoke.channel]
+            twin[2] = ""
             return True
         # A person's prompt has its twin before anybody answers, a reply before the next prompt.
         self._told_once = [one for one in self._told_once if one[0] == spoke.role][-limits.NEAR_TWINS :]
-        self._told_once.append([spoke.role, words, [spoke.channel]])
+        self._told_once.append([spoke.role, words, spoke.channel])
         again = spoke.role == "user" and self._aborted and words == self._prompt
         self._aborted = False
         if spoke.role == "user":

@@ -17,8 +17,7 @@ from wesaid.importers.known import POSITION, text_of
 Content = list[dict[str, Any]]
 
 RESPONSE: Final = "response"  # the model's own history
-EVENT: Final = "event"  # what the interface showed: nearly always says again what the history says
-ITEM: Final = "item"  # the same, in paginated threads
+EVENT: Final = "event"  # what the interface showed; says again what the history says. In paginated threads it is called an item
 
 _WRAPPERS: Final = frozenset({"session_meta", "turn_context", "compacted", "event_msg", "world_state"})
 _ITEMS: Final = {"UserMessage": "user", "AgentMessage": "assistant"}
@@ -104,7 +103,7 @@ def spoken(found: Line) -> Spoken | None:
     elif found.outer == "event_msg" and found.kind == "item_completed":
         item = payload.get("item")
         if isinstance(item, dict) and (role := _ITEMS.get(text_of(item, "type") or "")):
-            made = Spoken(role, ITEM, _content(item.get("content")), text_of(item, "id"))
+            made = Spoken(role, EVENT, _content(item.get("content")), text_of(item, "id"))
     elif found.outer == "response_item" and found.kind == "message" and payload.get("role") in ("user", "assistant"):
         content = _content(payload["content"] if "content" in payload else payload.get("message"))
         made = Spoken(payload["role"], RESPONSE, content, text_of(payload, "id"))
