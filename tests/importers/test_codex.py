@@ -167,6 +167,28 @@ def test_what_no_person_and_no_model_said_is_not_searchable(record: dict[str, An
     assert run(records)[1][2].record == record
 
 
+def test_what_the_interface_does_not_show_of_a_reply_parts_no_pair() -> None:
+    """Citations of memory are no words; a plan is told beside what is said around it, and found once."""
+    cited = item("assistant", "as said\n<oai-mem-citation>\nsecretword\n</oai-mem-citation>")
+    assert texts([meta(), cited, event("assistant", "as said")]) == texts([meta(), event("assistant", "as said"), cited]) == ["a:as said"]
+    plan = told_of("item_completed", item={"type": "Plan", "id": "p", "text": "step one"})
+    whole = item("assistant", "My plan:\n<proposed_plan>\nstep one\n</proposed_plan>")
+    for records in (
+        [whole, event("assistant", "My plan:"), plan],
+        [event("assistant", "My plan:"), whole, plan],
+        [event("assistant", "My plan:"), plan, whole],
+    ):
+        found = "\n".join(texts([meta(), *records]))
+        assert (found.count("My plan"), found.count("step one")) == (1, 1)
+
+
+def test_a_picture_alone_is_a_turn() -> None:
+    """Nothing of it is found, and a rollback counts it."""
+    picture = wrap("response_item", {"type": "message", "role": "user", "content": [{"type": "input_image", "omitted": True, "bytes": 9}]})
+    back = told_of("thread_rolled_back", num_turns=1)
+    assert texts([meta(), item("user", "one"), picture, item("assistant", "a bird"), back]) == ["u:one"]
+
+
 def test_encrypted_blocks_and_images_beside_words_leave_the_words() -> None:
     """A block that is no text says nothing; an image is shown as one."""
     blocks = [{"type": "encrypted_content", "encrypted_content": "x"}, {"type": "input_text", "text": "look"},
@@ -355,16 +377,30 @@ def test_an_id_that_comes_twice_is_two_messages() -> None:
     assert texts([meta(), item("user", "a", id="m"), item("assistant", "b", id="m"), item("user", "c", id="m")]) == ["u:a", "a:b", "u:c"]
 
 
-def test_a_later_page_goes_on_from_the_line_that_still_counts() -> None:
-    """Its first line leads the leaf back to the last line before the cut, by the name that the earlier page gave it."""
-    first = [meta(history_mode="paginated"), turn("t1"), item("user", "one"), told_of("task_complete"), turn("t2"), item("user", "two")]
+@pytest.mark.parametrize("cut", [4, 5, 8, 9])
+@pytest.mark.parametrize("own_ids", [True, False])
+def test_a_later_page_goes_on_from_the_line_that_still_counts(cut: int, own_ids: bool) -> None:
+    """Its first lines lead the leaf back to where the cut is, by a name that the earlier page gave a line beside it."""
+    said = [
+        [item(role, f"{role} {turn}", **({"id": f"{role}-{turn}"} if own_ids else {})) for role in ("user", "assistant")] for turn in (1, 2)
+    ]
+    first = [meta(history_mode="paginated"), turn("t1"), *said[0], told_of("task_complete"), turn("t2"), *said[1]]
     first = [{**record, "ordinal": at} for at, record in enumerate(first)]
-    later = [meta(history_base={"thread_id": THREAD, "end_ordinal_exclusive": 4}), turn("t3"), item("user", "three")]
-    later = [{**record, "ordinal": at} for at, record in enumerate(later, 4)]
+    later = [
+        meta(history_base={"thread_id": THREAD, "end_ordinal_exclusive": cut}),
+        turn("t3"),
+        item("user", "three"),
+        item("assistant", "four"),
+    ]
+    later = [{**record, "ordinal": at} for at, record in enumerate(later, cut)]
     path = PATH.replace(".jsonl", f"_{SEGMENT}.jsonl")
     events = [*run(first)[1], *run(later, path)[1]]
-    names = [events[at].nav.id for at in branch.resolve([one.nav for one in events]).path if events[at].nav.has_message]
-    assert names == [f"{THREAD}.2", f"{SEGMENT}.6"]
+    seen = [
+        events[at].record["payload"]["content"][0]["text"]
+        for at in branch.resolve([one.nav for one in events]).path
+        if events[at].nav.has_message
+    ]
+    assert seen == ["user 1", "assistant 1", *(["user 2", "assistant 2"] if cut > 7 else []), "three", "four"]
     assert codex.DIALECT.source(path, later, "codex").key == codex.DIALECT.source(PATH, first, "codex").key
 
 

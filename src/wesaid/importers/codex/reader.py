@@ -37,6 +37,7 @@ class LineReader:
         self._counts: dict[str, int] = dict(kept.get("counts", {}))  # scope -> events named after it
         self._names: dict[str, int] = dict.fromkeys(kept.get("names", ()), 0)  # ids given lately: one that comes twice is two messages
         self._leaf: str | None = kept.get("leaf")
+        self._cut: str | None = kept.get("cut")  # a second name of where this page goes on
         self._turns: list[str | None] = list(kept.get("turns", ()))  # the leaf before each prompt, for rollbacks
         self._told_once: list[list[Any]] = [
             list(one) for one in kept.get("toldOnce", ())
@@ -55,6 +56,7 @@ class LineReader:
             "counts": self._counts,
             "names": list(self._names),
             "leaf": self._leaf,
+            "cut": self._cut,
             "turns": self._turns,
             "toldOnce": self._told_once,
             "prompt": self._prompt,
@@ -139,17 +141,24 @@ class LineReader:
         return Nav(kind=kind, id=self._leaf, has_message=kind is NavKind.ENTRY)
 
     def _entry(self, record: Record, found: said.Line, told: Told) -> Nav:
-        """Words, and what tools did between them. Of a paginated thread every line, since the next page may go on from any."""
+        """Words, and what tools did between them. Of a paginated thread the other lines are named too: a page may be cut at any."""
         spoke = said.spoken(found)
         if spoke is not None and self._is_told(spoke):
             return _NONE
-        if not (spoke or said.is_tool(found) or found.outer == "compacted" or _ordinal(record) is not None):
+        paginated = bool(self._rollout) and _ordinal(record) is not None
+        if spoke or said.is_tool(found) or found.outer == "compacted":
+            own = spoke.name if spoke else None if paginated else text_of(found.payload, "id")
+            self._leaf = self._name(own, record)
+            if spoke:
+                told.first_id = told.first_id or self._leaf
+            return Nav(kind=NavKind.ENTRY, id=self._leaf, has_message=spoke is not None)
+        if not paginated:
             return _NONE
-        name = self._name(spoke.name if spoke else text_of(found.payload, "id"), record)
-        self._leaf = name
-        if spoke:
-            told.first_id = told.first_id or name
-        return Nav(kind=NavKind.ENTRY, id=name, has_message=spoke is not None)
+        name, cut = self._name(None, record), self._cut
+        if cut is not None:
+            self._cut = None
+            return self._to(cut, name)
+        return Nav(kind=NavKind.OPAQUE, id=name, parent=self._leaf, has_parent=True)
 
     def _name(self, own: str | None, record: Record) -> str:
         """An event's id: its own, else one by its place in the thread or in its turn, which a replay of the turn gives again."""
@@ -171,19 +180,20 @@ class LineReader:
         return name
 
     def _is_told(self, spoke: said.Spoken) -> bool:
-        """Whether these words came already, by another channel or as a prompt sent again after its turn was aborted."""
-        words = keys.short_digest("".join(spoke.text.split())) + str(len(spoke.text.split()))
-        twin = next((one for one in self._told_once if one[:2] == [spoke.role, words] and one[2] not in ("", spoke.channel)), None)
+        """Whether these words came already, by the other channel or as a prompt sent again after its turn was aborted."""
+        parts = [_digest(part) for part in spoke.parts]
+        twin = next((one for one in self._told_once if one[:2] == [spoke.role, parts[0]] and one[2] not in ("", spoke.channel)), None)
         if twin is not None:
             twin[2] = ""
             return True
         # A person's prompt has its twin before anybody answers, a reply before the next prompt.
-        self._told_once = [one for one in self._told_once if one[0] == spoke.role][-limits.NEAR_TWINS :]
-        self._told_once.append([spoke.role, words, spoke.channel])
-        again = spoke.role == "user" and self._aborted and words == self._prompt
+        self._told_once = [one for one in self._told_once if one[0] == spoke.role]
+        self._told_once.extend([spoke.role, part, spoke.channel] for part in parts)
+        del self._told_once[: -limits.NEAR_TWINS]
+        again = spoke.role == "user" and self._aborted and parts[0] == self._prompt
         self._aborted = False
         if spoke.role == "user":
-            self._prompt = words
+            self._prompt = parts[0]
             self._turns = [*self._turns, self._leaf][-limits.NAV_LINKS_KEPT :]
         return again
 
@@ -202,18 +212,28 @@ class LineReader:
         end = base.get("end_ordinal_exclusive")
         if isinstance(end, bool) or not isinstance(end, int) or end <= 0:
             return _NONE
-        return self._to(_at(str(text_of(base, "thread_id")), end - 1))
+        rollout = str(text_of(base, "thread_id"))
+        # The line before the cut may have an id of its own, by which this file cannot name it; then the first line behind it, whose place is
+        # the same, is named by the next line here. A control that names what is not there, as behind the end of a page, does nothing.
+        self._cut = _at(rollout, end)
+        return self._to(_at(rollout, end - 1))
 
-    def _to(self, target: str | None) -> Nav:
+    def _to(self, target: str | None, name: str | None = None) -> Nav:
         """A control that moves the leaf."""
         self._leaf = target
-        name = keys.message_id(f"{self._rollout or self._source.session_id}.leaf{self._count}")
+        name = name or keys.message_id(f"{self._rollout or self._source.session_id}.leaf{self._count}")
         return Nav(kind=NavKind.LEAF, id=name, target=target, has_target=True, append_parent=target)
 
 
 def _ordinal(record: Record) -> int | None:
     found = record.get("ordinal")
     return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+
+def _digest(words: str) -> str:
+    """Tells words apart whose white space does not matter."""
+    split = words.split()
+    return f"{keys.short_digest(''.join(split))}{len(split)}"
 
 
 def _at(rollout: str, ordinal: int) -> str:

@@ -20,7 +20,7 @@ RESPONSE: Final = "response"  # the model's own history
 EVENT: Final = "event"  # what the interface showed; says again what the history says. In paginated threads it is called an item
 
 _WRAPPERS: Final = frozenset({"session_meta", "turn_context", "compacted", "event_msg", "world_state"})
-_ITEMS: Final = {"UserMessage": "user", "AgentMessage": "assistant"}
+_ITEMS: Final = {"UserMessage": "user", "AgentMessage": "assistant", "Plan": "assistant"}
 _EVENTS: Final = {"user_message": "user", "agent_message": "assistant"}
 _CALLS: Final = frozenset(
     {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call", "tool_call"}
@@ -48,6 +48,8 @@ _WHOLE: Final = (
 )
 _REQUEST: Final = re.compile(r"^#{1,3} My request for Codex:?[ \t]*$", re.MULTILINE)  # what an editor adds stands before it
 _EDITOR: Final = re.compile(r"\s*#{1,3} [^\n]{1,200}\n")
+_CITATION: Final = ("<oai-mem-citation>", "</oai-mem-citation>")  # where the model's memory had it from: the interface never shows it
+_PLAN: Final = ("<proposed_plan>", "</proposed_plan>")  # the interface tells it apart from what is said around it
 _IMAGE_TAG: Final = re.compile(r"\s*</?image(?:\s[^<>\n]{0,300})?>\s*")
 
 
@@ -94,6 +96,14 @@ class Spoken:
         """The words of all blocks."""
         return "\n".join(block["text"] for block in self.content if block["type"] == "text")
 
+    @property
+    def parts(self) -> list[str]:
+        """The words as the interface tells them: what is said, then each plan that is proposed."""
+        if self.role == "user" or self.channel == EVENT:
+            return [self.text]
+        around, plans = _apart(self.text, _PLAN)
+        return [part for part in (around, *plans) if part.strip()] or [self.text]
+
 
 def spoken(found: Line) -> Spoken | None:
     """What was said in a line; None when nobody spoke, or nothing is left of it without envelopes."""
@@ -103,15 +113,16 @@ def spoken(found: Line) -> Spoken | None:
     elif found.outer == "event_msg" and found.kind == "item_completed":
         item = payload.get("item")
         if isinstance(item, dict) and (role := _ITEMS.get(text_of(item, "type") or "")):
-            made = Spoken(role, EVENT, _content(item.get("content")), text_of(item, "id"))
+            made = Spoken(role, EVENT, _content(item["text"] if "text" in item else item.get("content")), text_of(item, "id"))
     elif found.outer == "response_item" and found.kind == "message" and payload.get("role") in ("user", "assistant"):
         content = _content(payload["content"] if "content" in payload else payload.get("message"))
         made = Spoken(payload["role"], RESPONSE, content, text_of(payload, "id"))
     if made is None:
         return None
-    if made.role == "user":
-        made = Spoken(made.role, made.channel, _persons(made.content), made.name)
-    return made if made.text.strip() else None
+    clean = without_envelopes if made.role == "user" else _without_citations
+    blocks = ({**block, "text": clean(block["text"])} if block["type"] == "text" else block for block in made.content)
+    content = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+    return Spoken(made.role, made.channel, content, made.name) if content else None  # a picture alone is a prompt too
 
 
 def _content(value: Any) -> Content:
@@ -130,10 +141,18 @@ def _content(value: Any) -> Content:
     return found
 
 
-def _persons(content: Content) -> Content:
-    """A user item's blocks without what the program put there."""
-    blocks = ({**block, "text": without_envelopes(block["text"])} if block["type"] == "text" else block for block in content)
-    return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+def _without_citations(text: str) -> str:
+    return _apart(text, _CITATION)[0]
+
+
+def _apart(text: str, marks: tuple[str, str]) -> tuple[str, list[str]]:
+    """A text without what stands between the two marks, and that; a mark without its partner is a word like any other."""
+    kept, inside, at = [], [], 0
+    while (begin := text.find(marks[0], at)) >= 0 and (end := text.find(marks[1], begin)) >= 0:
+        kept.append(text[at:begin])
+        inside.append(text[begin + len(marks[0]) : end])
+        at = end + len(marks[1])
+    return (text if not inside else "".join([*kept, text[at:]]).rstrip()), inside
 
 
 def without_envelopes(text: str) -> str:
