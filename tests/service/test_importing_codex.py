@@ -215,9 +215,10 @@ def test_the_index_beside_the_sessions_gives_titles(home: Home, codex: Path) -> 
     (codex / "session_index.jsonl").write_text("{broken\n" + lines(names))
     (codex / "history.jsonl").write_text(lines([{"session_id": THREAD, "ts": 1772359202, "text": "where is the albatross"}]))
     (codex / "old.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    (codex / "rollout-2025-04-20-x.json").write_text('{"session": {"id": "x"}, "items": []}')
     (codex / "exec.jsonl").write_text(lines([{"type": "thread.started", "thread_id": THREAD}, {"type": "turn.started"}]))
     totals = bring(home, codex)
-    assert totals["skipped"] == {"compressed": 1, "prompt-log": 1, "session-list": 1, "unsupported-format": 1}
+    assert totals["skipped"] == {"compressed": 1, "prompt-log": 1, "session-list": 1, "unsupported-format": 2}
     assert (totals["imported"], sessions(home)[KEY].facts.title) == (2, "Harbour birds")
 
 

@@ -10,6 +10,7 @@ import fnmatch
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -173,7 +174,7 @@ def _lone(path: str, wanted: Wanted, *, named: bool) -> Iterator[Met]:
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason=_NAMED[name])
         elif name.endswith(_PACKED):
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="compressed")
-        elif name.endswith(".json") and b'"loglines"' in reading.beginning(path):
+        elif name.endswith(".json") and (name.startswith("rollout-") or b'"loglines"' in reading.beginning(path)):  # Codex's first ones
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="unsupported-format")
         elif name.endswith(_SUFFIXES) or ".jsonl.reset." in name or named:
             yield _by_content(path, wanted)
@@ -200,15 +201,23 @@ def _by_content(path: str, wanted: Wanted) -> Met:
 
 
 def _thread_name(source: Source) -> str | None:
-    """What Codex's list, two folders or more above a rollout, calls its thread; the last line of an id counts."""
-    folders = PurePath(source.path).parents
-    home = next((folder.parent for folder in folders if folder.name in codex.FOLDERS), None)
+    """What Codex's own list calls a rollout's thread; it lies beside the folder of sessions."""
+    home = next((folder.parent for folder in PurePath(source.path).parents if folder.name in codex.FOLDERS), None)
     path = str(home / "session_index.jsonl") if home else ""
     if not path or not Path(path).is_file():
         return None
+    try:
+        return _thread_names(path, reading.identify(path)).get(source.session_id)
+    except SourceError:  # a thread without its name is still worth having
+        return None
+
+
+@lru_cache(maxsize=1)  # the rollouts of one home follow each other; a list that changed is another one
+def _thread_names(path: str, _identity: reading.Identity) -> Mapping[str, str]:
+    """Thread id -> its name; the last line of an id counts."""
     records = (record for line in reading.lines(path) for record in line.records)
-    names = [name for record in records if record.get("id") == source.session_id and (name := known.text_of(record, "thread_name"))]
-    return names[-1] if names else None
+    named = ((known.text_of(record, "id"), known.text_of(record, "thread_name")) for record in records)
+    return {thread: name for thread, name in named if thread and name}
 
 
 def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> str | None:

@@ -216,13 +216,15 @@ def is_tool(found: Line) -> bool:
 
 
 def _tool(kind: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    call = text_of(payload, "call_id")
+    call = text_of(payload, "call_id") or ""
     if kind in _CALLS:
         function = payload.get("function")
         name = text_of(payload, "name") or (text_of(function, "name") if isinstance(function, dict) else None) or kind
         given: Any = next((payload[key] for key in ("arguments", "input", "action") if key in payload), {})
         return {"role": "assistant", "content": [{"type": "toolCall", "id": call, "name": name, "arguments": given}]}
     gave = payload.get("output", payload.get("result"))
+    if isinstance(gave, dict) and "type" not in gave:  # streams by name
+        gave = list(gave.values())
     blocks = gave if isinstance(gave, list) else [gave]
     content = _content([{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks])
     return {"role": "toolResult", "toolCallId": call, "content": content}
