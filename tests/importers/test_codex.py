@@ -129,6 +129,11 @@ def test_a_prompt_that_is_sent_again_after_an_abort_is_one(marker: list[dict[str
     assert texts(records) == ["u:fix it", "a:fixed", "u:fix it", "u:leave it"]
 
 
+def test_blocks_are_one_telling_however_they_are_joined() -> None:
+    """The interface puts them together without a line end."""
+    assert texts([meta(), item("user", "look at", "this"), event("user", "look atthis")]) == ["u:look at\nthis"]
+
+
 # ── what nobody said ─────────────────────────────────────────────────────────────────────────────────────────────
 NOBODY = [
     item("developer", "secretword"),

@@ -231,9 +231,8 @@ def _ordinal(record: Record) -> int | None:
 
 
 def _digest(words: str) -> str:
-    """Tells words apart whose white space does not matter."""
-    split = words.split()
-    return f"{keys.short_digest(''.join(split))}{len(split)}"
+    """Tells words apart whose white space does not matter: blocks are joined without any in one telling, and lines kept in the other."""
+    return keys.short_digest("".join(words.split()))
 
 
 def _at(rollout: str, ordinal: int) -> str:

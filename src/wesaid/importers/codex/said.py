@@ -160,7 +160,7 @@ def without_envelopes(text: str) -> str:
     rest = _without_front(text)
     if _EDITOR.match(rest) and (request := _REQUEST.search(rest)) is not None:
         rest = _without_front(rest[request.end() :].strip())
-    return "" if rest.startswith(_WHOLE) or _IMAGE_TAG.fullmatch(rest) else rest
+    return "" if rest.lstrip().startswith(_WHOLE) or _IMAGE_TAG.fullmatch(rest) else rest
 
 
 def _without_front(text: str) -> str:
