@@ -52,6 +52,7 @@ ROOMS = (
         "wesaid.importers.claude_code",
         (*VALUES, "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.claude_code"),
     ),
+    Room("wesaid.importers.codex", (*VALUES, "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.codex")),
     Room("wesaid.embed", (*VALUES, "wesaid.rules.fold", "wesaid.embed")),
     Room("wesaid.engines.contract", VALUES),
     Room(

@@ -130,6 +130,7 @@ TURN_LINES: Final = 128  # of one reply with its tools' results, any of which th
 QUEUE_PROMPTS: Final = 64  # typed while the agent was busy, failed requests, prompts of subagents: remembered while a file is read
 GONE_LINES: Final = 200_000  # of a deleted session's transcript, looked through for what a fork copied of it
 TITLE_ROWS: Final = 64  # beginning of a conversation in which its title is looked for; people speak in the first rows
+NEAR_TWINS: Final = 15  # messages of one speaker between two tellings of the same words in a Codex rollout; real files have three
 WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
 

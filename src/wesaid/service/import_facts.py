@@ -97,23 +97,22 @@ def words_of(view: View, window: int, dialect: Dialect) -> str | None:
     return second
 
 
-def after_ours(writer: Writer, key: str, session_id: str | None, prepared: Prepared) -> Prepared:
-    """The next event of a file, hung after what wesaid itself appended to the session since the last import.
+def behind_ours(writer: Writer, key: str, session_id: str | None, batch: list[Prepared]) -> None:
+    """The next events of a file, hung after what wesaid itself appended to the session since the last import.
 
-    The file knows nothing of that message: by its own ``parent`` the event would abandon it. A local rewind is another thing: the leaf is
-    then an event of the file, and the file's branch goes on.
+    The file knows nothing of that message: by its own ``parent`` the first event would abandon it, and so would a control that leads back from
+    prompts which waited. A local rewind is another thing: the leaf is then an event of the file, and the file's branch goes on.
     """
-    nav = prepared.event.nav
     window = writer.windows(key)[-1]
-    if session_id not in {None, window.session_id} or window.leaf in {None, nav.parent} or nav.parent is None or nav.side:
-        return prepared
-    leaf, parent = writer.event(window.window, str(window.leaf)), writer.event(window.window, nav.parent)
-    if leaf is None or parent is None or parent.position is None or importers.NATIVE not in msgspec.json.decode(leaf.body):
-        return prepared
-    behind = {"parent": None, "has_parent": False}
-    if nav.kind is NavKind.LEAF:
-        behind = {"target": window.leaf, "append_parent": window.leaf}
-    return replace(prepared, event=replace(prepared.event, nav=replace(nav, **behind)))
+    leaf = writer.event(window.window, window.leaf) if window.leaf and session_id in {None, window.session_id} else None
+    if leaf is None or importers.NATIVE not in msgspec.json.decode(leaf.body):
+        return
+    if batch[0].event.nav.kind is NavKind.LEAF and len(batch) > 1:
+        del batch[0]
+    nav = batch[0].event.nav
+    parent = writer.event(window.window, nav.parent) if nav.parent and nav.parent != window.leaf and not nav.side else None
+    if parent is not None and parent.position is not None:
+        batch[0] = replace(batch[0], event=replace(batch[0].event, nav=replace(nav, parent=None, has_parent=False)))
 
 
 def mark_of(event: Event) -> Mark:
@@ -154,7 +153,7 @@ def is_own_id(event: Event, target: Target) -> bool:
 def again(event: Event, before: str | None) -> Event:
     """A changed event, written once more under its id. One that says no parent would hang from the end of the branch: it gets its own."""
     nav = event.nav
-    return event if nav.has_parent or before is None else replace(event, nav=replace(nav, has_parent=True, parent=before))
+    return event if nav.has_parent else replace(event, nav=replace(nav, has_parent=True, parent=before))
 
 
 def return_to(last: str, end: str | None, *, when: int, unique: str) -> Event:
@@ -176,8 +175,8 @@ __all__ = [
     "TITLED_BY",
     "Mark",
     "Target",
-    "after_ours",
     "again",
+    "behind_ours",
     "facts_of",
     "is_own_id",
     "load",

@@ -23,8 +23,8 @@ from wesaid.service.import_account import SourceAccount, failure_of
 from wesaid.service.import_facts import (
     TITLED_BY,
     Target,
-    after_ours,
     again,
+    behind_ours,
     facts_of,
     is_own_id,
     load,
@@ -319,7 +319,7 @@ class FileImport:
             writer.create(self._facts(writer, target))
         elif target.lifts and window is None:  # somebody went on under the key: what comes back is an earlier window of it
             window = WindowSpec(session_id=target.told.session_id, ordinal=-1, reason="recovery")
-        target.batch[0] = after_ours(writer, target.key, window.session_id if window else None, target.batch[0])
+        behind_ours(writer, target.key, window.session_id if window else None, target.batch)
         placed = writer.append(target.key, target.batch, window=window)
         target.stored = True
         target.last = target.batch[-1].event.nav.id or target.last

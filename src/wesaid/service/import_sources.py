@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Final
 
 from wesaid import keys
 from wesaid.errors import InputError, SourceError, WesaidError
-from wesaid.importers import DIALECTS, claude_code, known, openclaw, reading
+from wesaid.importers import DIALECTS, claude_code, codex, known, openclaw, reading
 from wesaid.importers.known import LeftOut, Source
 from wesaid.service.import_ignore import IGNORE_FILE, Ignoring
 
 _SUFFIXES: Final = (".jsonl", ".ndjson")
-_NAMED: Final = {"history.jsonl": "prompt-log", "sessions-index.json": "session-list", "sessions.json": "session-list"}
+_PACKED: Final = (".jsonl.zst", ".jsonl.gz")
+_NAMED: Final = {
+    "history.jsonl": "prompt-log",
+    "sessions-index.json": "session-list",
+    "sessions.json": "session-list",
+    "session_index.jsonl": "session-list",
+}
 _DEFAULT_AGENT: Final = "main"  # of OpenClaw-format files outside an agent's folder (contract.md §4)
 
 
@@ -71,6 +78,9 @@ def discover(paths: Iterable[str | Path], wanted: Wanted) -> list[Met]:
             continue
         rules = Ignoring(wanted.ignore)
         rules.above(absolute)
+        if not Path(absolute).is_dir() and rules.leaves_out(absolute):  # not even opened
+            met[absolute] = LeftOut(path=absolute, tool=wanted.tool, agent=wanted.agent, reason="ignored")
+            continue
         for found in _folder(absolute, wanted, rules) if Path(absolute).is_dir() else _file(absolute, wanted):
             met.setdefault(found.path, _unless_ignored(found, rules))
     spawned = [found for found in met.values() if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
@@ -106,8 +116,8 @@ def _folder(top: str, wanted: Wanted, rules: Ignoring) -> Iterator[Met]:
             continue
         for name in folder.files:
             path = f"{folder.path}/{name}"
-            if rules.leaves_out(path):  # not even opened
-                if name.endswith(_SUFFIXES):
+            if rules.leaves_out(path):
+                if name.endswith((*_SUFFIXES, *_PACKED)):
                     yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="ignored")
                 continue
             yield from _lone(path, wanted, named=False)
@@ -150,7 +160,9 @@ def _lone(path: str, wanted: Wanted, *, named: bool) -> Iterator[Met]:
         elif name in _NAMED:
             reading.identify(path)
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason=_NAMED[name])
-        elif name.endswith(".json") and b'"loglines"' in reading.beginning(path):
+        elif name.endswith(_PACKED):
+            yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="compressed")
+        elif name.endswith(".json") and (name.startswith("rollout-") or b'"loglines"' in reading.beginning(path)):  # Codex's first ones
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="unsupported-format")
         elif name.endswith(_SUFFIXES) or ".jsonl.reset." in name or named:
             yield _by_content(path, wanted)
@@ -167,17 +179,17 @@ def _by_content(path: str, wanted: Wanted) -> Met:
         reason = "unsupported-format" if found == "stream-json" else "prompt-log"
     elif found is not None and tool != found:
         reason = "other-format"
-    elif found is None:
+    elif found is None and not (tool == codex.DIALECT.name and codex.is_bare(head)):
         reason = _nothing(path, tool, head)
     if reason or tool is None:
         return LeftOut(path=path, tool=tool, agent=wanted.agent, reason=reason or "not-a-transcript")
     agent = wanted.agent or (_DEFAULT_AGENT if tool == openclaw.DIALECT.name else tool)
     source = DIALECTS[tool].source(path, head, agent)
-    if tool != claude_code.DIALECT.name or not source.spawned_by:
-        return source
-    if reason := claude_code.left_out(path, head):
-        return LeftOut(path=path, tool=tool, agent=agent, reason=reason)
-    return claude_code.described(source, _sidecar(claude_code.sidecar_path(path)))
+    if tool == claude_code.DIALECT.name and source.spawned_by:
+        if reason := claude_code.left_out(path, head):
+            return LeftOut(path=path, tool=tool, agent=agent, reason=reason)
+        return claude_code.described(source, _sidecar(claude_code.sidecar_path(path)))
+    return replace(source, row={"thread_name": name}) if tool == codex.DIALECT.name and (name := _thread_name(source)) else source
 
 
 def _sidecar(path: str) -> Mapping[str, Any]:
@@ -186,6 +198,26 @@ def _sidecar(path: str) -> Mapping[str, Any]:
         return reading.document(path) if os.path.lexists(path) else {}
     except SourceError:
         return {}
+
+
+def _thread_name(source: Source) -> str | None:
+    """What Codex's own list calls a rollout's thread; it lies beside the folder of sessions."""
+    home = next((folder.parent for folder in PurePath(source.path).parents if folder.name in codex.FOLDERS), None)
+    path = str(home / "session_index.jsonl") if home else ""
+    if not path or not Path(path).is_file():
+        return None
+    try:
+        return _thread_names(path, reading.identify(path)).get(source.session_id)
+    except SourceError:  # a thread without its name is still worth having
+        return None
+
+
+@lru_cache(maxsize=1)  # the rollouts of one home follow each other; a list that changed is another one
+def _thread_names(path: str, _identity: reading.Identity) -> Mapping[str, str]:
+    """Thread id -> its name; the last line of an id counts."""
+    records = (record for line in reading.lines(path) for record in line.records)
+    named = ((known.text_of(record, "id"), known.text_of(record, "thread_name")) for record in records)
+    return {thread: name for thread, name in named if thread and name}
 
 
 def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> str | None:
