@@ -115,6 +115,20 @@ def test_blocks_of_one_reply_that_are_siblings_are_all_visible() -> None:
     assert visible([line("a", None), reply("b", "a", "Hel"), reply("c", "a", "Hello"), line("e", "c")]) == ["a", "c", "e"]
 
 
+def test_a_line_that_is_written_again_keeps_its_place() -> None:
+    """The same UUID with more of its text, at the end of a turn and in the middle of one."""
+    assert visible([line("a", None), reply("b", "a", "Hel"), reply("b", "a", "Hello"), line("c", "b")]) == ["a", "b", "c"]
+    twice = [
+        line("a", None),
+        reply("b", "a", "one"),
+        reply("c", "b", "two"),
+        reply("b", "a", "one and more"),
+        reply("d", "c", "three"),
+        line("e", "d"),
+    ]
+    assert visible(twice) == ["a", "b", "c", "d", "e"]
+
+
 def test_a_reply_after_a_failed_request_stays_when_the_next_prompt_hangs_from_the_failure() -> None:
     """Seen in the wild: the error and the recovered reply are siblings, and what follows names the error."""
     error = silent("x", "a", type="system", subtype="api_error")

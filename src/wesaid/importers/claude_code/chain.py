@@ -187,6 +187,9 @@ class LineReader:
         result = isinstance(blocks := record["message"].get("content"), list) and any(
             isinstance(block, dict) and block.get("type") == "tool_result" for block in blocks
         )
+        if turn and own in turn[3]:  # the same line once more, or more of it: its place is the same
+            before = [each for each in turn[3][: turn[3].index(own)] if each not in self._links]
+            return replace(nav, parent=before[-1] if before else turn[1]) if nav.has_parent else nav
         if turn and api and api == turn[0] and nav.has_parent and (nav.parent == turn[1] or nav.parent in turn[3]):
             nav = replace(nav, parent=turn[2])  # also a sibling of the first line
         elif role == "queued":
@@ -194,7 +197,7 @@ class LineReader:
         elif not (turn and (result or role == "toolResult") and nav.parent in turn[3]):
             failed = [each for each in self._errors if self._links.get(each) == nav.parent] if role == "assistant" else []
             self._errors = []
-            self._turn[slot] = [api, nav.parent, own, [own, *failed]] if record["type"] == "assistant" else [None, None, own, [own]]
+            self._turn[slot] = [api, nav.parent, own, [*failed, own]] if record["type"] == "assistant" else [None, None, own, [own]]
             return nav
         turn[2] = own
         turn[3] = [*turn[3], own][-limits.TURN_LINES :]
