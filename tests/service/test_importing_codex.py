@@ -293,10 +293,10 @@ def test_a_session_that_says_so_is_not_indexed_and_private_words_stay_out(home: 
 
 
 def test_ignored_rollouts_are_not_read(home: Home, codex: Path) -> None:
-    """``.wesaidignore`` of a folder above."""
+    """``.wesaidignore`` of a folder above; the account says so."""
     rollout(codex, CHAT)
     (codex / ".wesaidignore").write_text("2026/\n")
-    assert importing.import_paths(home, [codex]).sources == ()
+    assert [source.skipped for source in importing.import_paths(home, [codex]).sources] == [{"ignored": 1}]
 
 
 def test_an_export_imports_again_to_the_same_thing(home: Home, codex: Path, tmp_path: Path) -> None:
