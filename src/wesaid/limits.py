@@ -101,6 +101,7 @@ ID_HEX_CHARS: Final = 32  # of a message id made from an idempotency key: 128 bi
 PATH_CUT_ROWS: Final = 512  # a rewind that drops more index rows than this hides them and leaves the rest to rebuild
 REBUILD_SLICE_ROWS: Final = 256  # messages prepared and written in one go: about 20 ms that a writer may have to wait
 REBUILD_SLICE_BYTES: Final = 4 * 1024 * 1024  # the same bound for few, large messages
+REBUILD_ROWS_A_SECOND: Final = 4000  # what a search may expect to be done while it waits; a quiet core does 6 000
 REBUILD_LOOK_ROWS: Final = 2048  # positions of a path looked at in one go, most of which are indexed already or said nothing
 APART_FROM_SLICES: Final = 3  # work of more slices than this gets a process of its own, which takes a fifth of a second to start
 MAKE_ROOM_SECONDS: Final = 1.0  # after a search, background work pauses as long as it worked

@@ -41,6 +41,21 @@ def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
                 worked = _Work(home, store, scope, until=until).run() or worked
 
 
+def wait_for(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
+    """``settle`` for a search: only when what is stale can be done in so long. Else the search does not wait for what it will not get."""
+    left = 0
+    for agent, scope in scopes.items():
+        with suppress(StoreError):
+            store = home.engine.store(agent)
+            if store is not None and seconds > 0:
+                with store.reading() as view:
+                    stale = view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH)
+                    lost = is_due(home, view) and view.indexed(EVERYTHING, bound=limits.INDEXED_COUNT_ROWS)
+                left += sum(window.left for window in stale) + int(lost)
+    if left <= seconds * limits.REBUILD_ROWS_A_SECOND:
+        settle(home, scopes, seconds=seconds)
+
+
 def stale_sessions(home: Home, view: View, scope: Scope) -> int:
     """How many sessions in scope are incomplete in this reading, counted up to ``limits.STALE_WINDOWS_A_SEARCH``."""
     if is_due(home, view):

@@ -50,7 +50,7 @@ def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
     filters = _filters(home, caller, params, asked)
     scopes = _scopes(home, caller, params, asked, policy)
     home.asked_at = monotonic()
-    reconciling.settle(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
+    reconciling.wait_for(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
     with home.reading(scopes) as (views, failed):
         stale = sum(reconciling.stale_sessions(home, view, scopes[agent]) for agent, view in views.items())
         reconciling.wake(home, views)

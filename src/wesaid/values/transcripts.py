@@ -219,11 +219,12 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleWindow:
-    """A window whose index is incomplete: positions below ``keep`` are good, the rest waits to be rebuilt."""
+    """A window whose index is incomplete: positions below ``keep`` are good, the ``left`` others wait to be rebuilt."""
 
     key: str
     window: int
     keep: int
+    left: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,7 +196,7 @@ class MemoryView:
         """Windows that were marked: nothing else can lag here."""
         marked = self._state.marked
         found = [
-            StaleWindow(key=s.facts.key, window=w.number, keep=marked[w.number])
+            StaleWindow(key=s.facts.key, window=w.number, keep=marked[w.number], left=max(len(visible(w)) - marked[w.number], 0))
             for s in self._inside(scope)
             for w in s.windows
             if w.number in marked

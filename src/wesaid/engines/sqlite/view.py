@@ -250,19 +250,19 @@ class SqliteView:
 
     def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
         """See the contract."""
-        what = "SELECT s.key, t.window, t.keep FROM stale t JOIN window w USING (window) JOIN session s ON s.token = w.session"
+        what = "SELECT s.key, t.window, t.keep, max(w.path_length - t.keep, 0) FROM stale t JOIN window w USING (window) JOIN session s ON s.token = w.session"
         bindings: tuple[str | int, ...] = (limit,)
         if scope.keys is not None:
             if len(scope.keys) < self._db.execute("SELECT count(*) FROM (SELECT 1 FROM stale LIMIT ?)", (len(scope.keys) + 1,)).get:
                 what = (  # more windows are stale than keys are in scope: from the keys, then
-                    "SELECT s.key, t.window, t.keep FROM json_each(?) j CROSS JOIN session s ON s.key = j.value"
+                    "SELECT s.key, t.window, t.keep, max(w.path_length - t.keep, 0) FROM json_each(?) j CROSS JOIN session s ON s.key = j.value"
                     " CROSS JOIN window w ON w.session = s.token CROSS JOIN stale t USING (window)"
                 )
             else:
                 what += " WHERE s.key IN (SELECT value FROM json_each(?))"
             bindings = (json.dumps(sorted(scope.keys)), limit)
         rows = self._db.execute(f"{what} ORDER BY t.window LIMIT ?", bindings)
-        return [StaleWindow(key=key, window=window, keep=keep) for key, window, keep in rows]
+        return [StaleWindow(key=key, window=window, keep=keep, left=left) for key, window, keep, left in rows]
 
     def unindexed(self, window: int, versions: Versions, *, start: int | None = None, limit: int) -> Gap | None:
         """See the contract."""
