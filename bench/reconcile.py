@@ -80,7 +80,7 @@ def reindexing(report: Report, package: Any, store: Any, messages: int) -> None:
     report.add("re-index · memory more, its process included", more * _KIB / 1e6, "MB")
     _drop(store)
     begin = time.perf_counter()
-    meanwhile = searching(package, store, lambda count: count < _SEARCHES or (count % 20 or _left(store) > 0) and count < 20_000)
+    meanwhile = searching(package, store, lambda count: count < _SEARCHES or ((count % 20 or _left(store) > 0) and count < 20_000))
     report.add("re-index · while searches run", time.perf_counter() - begin, "s")
     before, during = percentile(alone, 0.95), percentile(meanwhile, 0.95)
     report.add("search · while re-indexing · p95", during, "ms", baseline=before, ratio=during / before)

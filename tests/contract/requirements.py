@@ -56,7 +56,9 @@ ROWS = (
         "a rewind that only shortens the path may be complete in its own transaction.",
     ),
     Requirement(
-        "index.backfill", MISSION, "Transcripts that predate the index are indexed by the same background reconciliation.", waits=4
+        "index.backfill",
+        MISSION,
+        "Transcripts that predate the index are indexed by the same background reconciliation, beginning with the next search.",
     ),
     Requirement(
         "index.indexing-flag",

@@ -200,10 +200,11 @@ class Writer(View, Protocol):
     def drop_index(self) -> None:
         """Drop every index row and mark every window stale: for an index that is damaged. Transcripts and paths are not touched."""
 
-    def turn(self, owner: str, *, now: int, until: int) -> bool:
+    def turn(self, owner: str, *, now: int, until: int, instead_of: str = "") -> str:
         """Take, keep or (with ``until`` in the past) give back the turn to reconcile, so that two processes do not do the same work.
 
-        True when it is ``owner``'s until then (Unix milliseconds). A turn whose time is over, or too far away to be true, is anybody's.
+        Whose it is now: ``owner``'s until then (Unix milliseconds), or another's. A turn whose time is over, or too far away to be true, is
+        anybody's, and so is that of ``instead_of``, who is known to be gone.
         """
 
     def patch(self, key: str, facts: Facts) -> SessionRow:

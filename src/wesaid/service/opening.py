@@ -20,6 +20,7 @@ from wesaid import limits, settings
 from wesaid.engines.contract import Engine, Store, View
 from wesaid.errors import NotFoundError, StoreError, StoreReadOnlyError, WesaidError
 from wesaid.rules.redact import BUILT_IN, Redactor
+from wesaid.service import alive
 from wesaid.service.background import Background
 from wesaid.settings import Settings
 
@@ -44,7 +45,7 @@ class Home:
     redactor: Redactor = field(default=BUILT_IN)  # what leaves passes it, whatever the road
     rest: Callable[[float], object] = field(default=time.sleep)  # seconds; for answers that must not come too soon
     background: Background = field(default_factory=Background)  # the reconciler's thread
-    owner: str = field(default_factory=_new_id)  # names this opening of the home among others, in its databases
+    owner: str = field(default_factory=alive.name)  # names this opening of the home among others, in its databases
     asked_at: float = 0.0  # when somebody last searched, by the monotonic clock: background work then makes room
 
     def store(self, agent_id: str) -> Store:

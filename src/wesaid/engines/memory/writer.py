@@ -84,13 +84,13 @@ class MemoryWriter(MemoryView):
         """There is none; what is visible is marked all the same."""
         self._state.marked = {w.number: 0 for s in self._state.sessions.values() for w in s.windows if entries(w)}
 
-    def turn(self, owner: str, *, now: int, until: int) -> bool:
+    def turn(self, owner: str, *, now: int, until: int, instead_of: str = "") -> str:
         """Take, keep or give back the turn."""
         holder, end = self._state.turn or (owner, 0)
-        if holder != owner and now < end <= now + limits.TURN_MS_MAX:
-            return False
+        if holder not in {owner, instead_of} and now < end <= now + limits.TURN_MS_MAX:
+            return holder
         self._state.turn = (owner, until) if until > now else None
-        return True
+        return owner
 
     def patch(self, key: str, facts: Facts) -> SessionRow:
         """Replace a session's facts; its key, its newest session id and a lineage once set stay."""

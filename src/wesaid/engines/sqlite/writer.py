@@ -189,9 +189,9 @@ class SqliteWriter(SqliteView):
         marking.drop_index(self._db)
         self._placing.forget_all()
 
-    def turn(self, owner: str, *, now: int, until: int) -> bool:
+    def turn(self, owner: str, *, now: int, until: int, instead_of: str = "") -> str:
         """See the contract."""
-        return marking.turn(self._db, owner, now=now, until=until)
+        return marking.turn(self._db, owner, now=now, until=until, instead_of=instead_of)
 
     # ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────
     def note_source(self, state: SourceState) -> None:
