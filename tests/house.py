@@ -18,7 +18,7 @@ FUNCTION_LINES = 60
 FACE_LINES = 40
 BIGGEST_PLAIN_NUMBER = 9
 
-GROUND = ("wesaid.limits", "wesaid.errors", "wesaid.settings", "wesaid.keys", "wesaid.graphemes")
+GROUND = ("wesaid.limits", "wesaid.errors", "wesaid.settings", "wesaid.keys", "wesaid.graphemes", "wesaid.folders")
 VALUES = (*GROUND, "wesaid.values")
 RULES_NEVER = frozenset({"apsw", "os", "time", "random", "asyncio", "logging", "sqlite3"})
 DRIVERS = frozenset({"apsw", "sqlite3", "psycopg"})
@@ -41,6 +41,7 @@ ROOMS = (
     Room("wesaid.keys", ("wesaid.limits", "wesaid.errors")),
     Room("wesaid.settings", ("wesaid.limits", "wesaid.errors", "wesaid.keys")),
     Room("wesaid.graphemes", ("wesaid.limits",)),
+    Room("wesaid.folders", ()),
     Room("wesaid.values", VALUES),
     Room("wesaid.rules", (*VALUES, "wesaid.rules.fold"), RULES_NEVER),
     Room("wesaid.rules.redact", (*VALUES, "wesaid.rules.redact"), RULES_NEVER),

@@ -121,6 +121,19 @@ TITLE_ROWS: Final = 64  # beginning of a conversation in which its title is look
 WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
 
+# ── freshness: what a search does about transcripts that have grown ──────────────────────────────────────────────────
+FRESH_SECONDS: Final = 0.25  # all of it, before the search proper: as long as a search may wait for stale sessions
+FRESH_LOOK_SECONDS: Final = 0.1  # of it for looking; 10 000 files take about 40 ms, and what is imported needs time too
+FRESH_RECENT_FILES: Final = 1000  # of the sessions that were last updated, looked at first: a growing file is one of them
+FRESH_FILES: Final = 20_000  # looked at for a session caller, whose sources are read in one go
+FRESH_PAGE_FILES: Final = 2000  # known files read from the store at a time while looking
+FRESH_FILES_A_CLOCK: Final = 64  # files looked at between two glances at the clock: a fifth of a millisecond
+FRESH_BUSY_MS: Final = 25  # a search waits this long for another process's transaction, then leaves the file for the next one
+FRESH_SETTLED_NS: Final = 2_000_000_000  # a folder that changed less long ago may change again within the tick of its clock
+SCAN_BYTES_A_SECOND: Final = 400_000_000  # looking for the do-not-index marker, slow disks included; measured 2 GB/s in memory
+ANEW_BYTES_A_SECOND: Final = 8_000_000  # reading a file anew and comparing it with what is stored; measured 10 to 20 MB/s
+IMPORT_TRIES: Final = 8  # of one file while other processes import it too; each time they have got further
+
 # ── SQLite ───────────────────────────────────────────────────────────────────────────────────────────────────────
 DATABASE_BYTES_MIN: Final = 512  # SQLite's smallest page; it takes a shorter file for an empty one and would write over it
 BUSY_MS: Final = 60_000  # waiting for another process's write; a caller never sees "database is locked" before

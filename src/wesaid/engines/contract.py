@@ -21,11 +21,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from wesaid import limits
 from wesaid.values import (
+    NO_FILTERS,
     Clause,
     Facts,
     Filters,
+    Folder,
     Found,
+    KnownFile,
     Match,
     Placed,
     Prepared,
@@ -52,8 +56,11 @@ class View(Protocol):
     def session_by_id(self, session_id: str, scope: Scope) -> SessionRow | None:
         """The session in scope one of whose windows has this id (the newest such session)."""
 
-    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
-        """Sessions in scope, latest ``updated_at`` first, ties by key."""
+    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None, filters: Filters = NO_FILTERS) -> list[SessionRow]:
+        """Sessions in scope, latest ``updated_at`` first, ties by key; of ``filters`` only ``tool`` and ``project`` are looked at."""
+
+    def tools(self, scope: Scope) -> list[str]:
+        """The tools that sessions in scope came from, sorted."""
 
     def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
         """Sessions in scope one of whose windows has an event of this id, latest first; a handful at most."""
@@ -141,6 +148,15 @@ class View(Protocol):
     def sources(self, key: str | None = None) -> list[SourceState]:
         """Every known source (that a session came from), by path."""
 
+    def recent_files(self, scope: Scope, *, limit: int) -> list[KnownFile]:
+        """Known sources of the sessions that were last updated, latest first, each once; of a narrow scope only those that are in no other session."""
+
+    def files(self, *, after: str, limit: int) -> list[KnownFile]:
+        """Known sources by path, from the first one after ``after`` on (``""``: from the first)."""
+
+    def folders(self) -> list[Folder]:
+        """The folders that are followed, by path."""
+
     def totals(self) -> Mapping[str, int]:
         """``sessions``, ``windows``, ``events``, ``messages`` (indexed), ``stale``, ``tombstones``, ``bytes`` (of storage)."""
 
@@ -194,6 +210,12 @@ class Writer(View, Protocol):
     def forget_source(self, path: str) -> None:
         """Forget that a file was ever read. Sessions that came from it stay."""
 
+    def note_folder(self, folder: Folder) -> None:
+        """Follow a folder, or remember what of it was looked at."""
+
+    def forget_folder(self, path: str) -> None:
+        """Follow a folder no more."""
+
 
 class Store(Protocol):
     """One agent's database."""
@@ -215,8 +237,11 @@ class Store(Protocol):
     def reading(self) -> AbstractContextManager[View]:
         """A consistent snapshot; keep it short, since it pins the write-ahead log."""
 
-    def writing(self) -> AbstractContextManager[Writer]:
-        """One transaction: committed at the end of the block, rolled back when it raises. Waits for other writers."""
+    def writing(self, *, wait_ms: int = limits.BUSY_MS) -> AbstractContextManager[Writer]:
+        """One transaction: committed at the end of the block, rolled back when it raises.
+
+        Waits for other writers, at most so long: then StoreBusyError.
+        """
 
     def close(self) -> None:
         """Release files; further use raises StoreError."""

@@ -23,6 +23,7 @@ from wesaid.rules.redact import joined
 from wesaid.service import exporting
 from wesaid.service.import_account import SourceAccount, failure_of
 from wesaid.service.import_facts import Target, after_ours, again, facts_of, mark_of, reset_event, return_to, stored_mark, words_of
+from wesaid.service.import_pace import OvertakenError, Pace
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
 from wesaid.values import Event, Facts, NavKind, SourceState, WindowSpec
@@ -33,7 +34,10 @@ _NEEDLE: Final = b"wesaid: do not index"  # the part of it that no JSON writer e
 
 @dataclass(slots=True)
 class FileImport:
-    """One file's import. ``again`` is the key of a deleted session to bring back."""
+    """One file's import. ``again`` is the key of a deleted session to bring back.
+
+    At a ``pace`` that ends it stops there, after a batch; what it did not read, the next import does.
+    """
 
     home: Home
     source: Source
@@ -41,6 +45,7 @@ class FileImport:
     dry_run: bool = False
     again: str | None = None
     tick: Callable[[], None] = lambda: None
+    pace: Pace = field(default_factory=Pace)
     account: SourceAccount = field(init=False)
     targets: dict[str, Target] = field(init=False, default_factory=dict)
     _state: SourceState | None = field(init=False, default=None)
@@ -72,15 +77,19 @@ class FileImport:
         path = self.source.path
         try:
             with self._view() as view:
-                self._state = view.source(self.source.name) if view else None
+                self._state = self.pace.stored = view.source(self.source.name) if view else None
             identity = reading.identify(path, like=self._state.head_digest if self._state else "")
             if self._state and self._is_unchanged(self._state, identity):
                 return self.account
             offset = self._resume_at(identity)
+            if not self.pace.is_quick(identity.size, offset, anew=offset == 0 and self._state is not None):
+                return self.account
             refused = "do-not-index" if self._is_marked(offset) else None
             self._read(identity, 0 if refused else offset, refused)
         except SourceError as error:
             self.account.error = error
+        except OvertakenError:
+            raise
         except StoreError:  # not this file's fault: no file would fare better
             raise
         except Exception as error:  # noqa: BLE001 - one file that we cannot make sense of must not keep the others out
@@ -156,6 +165,7 @@ class FileImport:
             for slot, told in reader.told.items():
                 self._go_on(slot, told, kept)
         waiting = size = 0
+        anew = offset == 0 and self._state is not None
         for line in reading.lines(self.source.path, offset):
             self.account.damaged_lines += line.damaged
             self.account.pending += line.pending
@@ -165,9 +175,12 @@ class FileImport:
                 size += self._take(target, event)
                 waiting += 1
             offset = line.end
-            if waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES:
+            is_over = waiting > 0 and self.pace.is_over(anew=anew)
+            if is_over or waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES:
                 self._write(identity, offset, reader.state(), complete=False)
                 waiting = size = 0
+            if is_over:
+                return
         if refused:
             self._forget_refused()
         self._write(identity, offset, reader.state(), complete=True)
@@ -278,7 +291,7 @@ class FileImport:
             for target in writes:
                 self._count(target, [False] * len(target.batch))
         else:
-            with self.store.writing() as writer:
+            with self.pace.writing(self.store, self.source.name) as writer:
                 for target in writes:
                     self._count(target, self._append(writer, target))
                 live = [t for t in self.targets.values() if not t.refused and writer.session(t.key)]
@@ -334,7 +347,7 @@ class FileImport:
         """A session that must not be indexed goes, if an earlier import brought it in. No tombstone: the file itself says no."""
         if self.store is None or self.dry_run or self._state is None:
             return
-        with self.store.writing() as writer:
+        with self.pace.writing(self.store, self.source.name) as writer:
             for key in self._state.keys:
                 if writer.session(key) is not None:
                     writer.delete(key, self.home.now())
@@ -363,7 +376,7 @@ class FileImport:
         return SourceState(
             path=self.source.name,
             tool=self.source.tool,
-            size=identity.size,
+            size=identity.size if complete else min(offset, identity.size - 1),  # never what the file has: it is to be read on
             mtime_ns=identity.mtime_ns,
             offset=offset,
             head_digest=identity.head_digest,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -72,9 +72,39 @@ def discover(paths: Iterable[str | Path], wanted: Wanted) -> list[Met]:
             continue
         for found in _folder(absolute, wanted) if Path(absolute).is_dir() else _file(absolute, wanted):
             met.setdefault(found.path, found)
-    spawned = [found for found in met.values() if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
+    return _parents_first(met.values())
+
+
+def _parents_first(met: Collection[Met]) -> list[Met]:
+    spawned = [found for found in met if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
     later = {found.path for found in spawned}
-    return [*(found for found in met.values() if found.path not in later), *spawned]
+    return [*(found for found in met if found.path not in later), *spawned]
+
+
+def some(folder: str, names: Collection[str], wanted: Wanted, *, known: bool) -> Iterator[Met]:
+    """What a few files of a folder are, one by one, as an import of a folder above would tell: patterns of every folder on the way hold.
+
+    Of files that are not ``known`` those that look like nothing are passed by in silence.
+    """
+    rules: dict[str, list[str]] = {"": [*wanted.ignore]}
+    for above in (folder, *map(str, PurePath(folder).parents)):
+        own = _ignored(reading.Folder(above, {_IGNORE_FILE: 0} if os.path.lexists(f"{above}/{_IGNORE_FILE}") else {}))
+        if own:
+            rules[above] = own
+    left = [name for name in names if not _left_out(f"{folder}/{name}", rules)]
+    agent = _agent_of(PurePath(folder)) or (_DEFAULT_AGENT if os.path.lexists(f"{folder}/sessions.json") else None)
+    if left and agent is not None and wanted.tool in (None, openclaw.DIALECT.name):
+        listing = next(iter(reading.walk(folder)), None)
+        if not isinstance(listing, reading.Folder):
+            if listing is not None:
+                yield Unread(folder, listing)
+            return
+        kept = {name: when for name, when in listing.files.items() if not _left_out(f"{folder}/{name}", rules)}
+        planned = _sessions_folder(reading.Folder(folder, kept), agent, wanted)
+        yield from (found for found in planned if PurePath(found.path).name in left)
+        return
+    for name in left:
+        yield from _lone(f"{folder}/{name}", wanted, named=known)
 
 
 def _file(path: str, wanted: Wanted) -> Iterator[Met]:
@@ -198,4 +228,4 @@ def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> str
     return "not-a-transcript" if begun.strip() else "empty"
 
 
-__all__ = ["Met", "Unread", "Wanted", "discover", "known_places"]
+__all__ = ["Met", "Unread", "Wanted", "discover", "known_places", "some"]

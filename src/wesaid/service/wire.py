@@ -29,6 +29,8 @@ def page_json(page: Page) -> dict[str, Any]:
         diagnostics["ignored"] = list(found.ignored)
     if found.failed_agents:
         diagnostics["failedAgents"] = list(found.failed_agents)
+    if found.sources_behind:
+        diagnostics["sourcesBehind"] = found.sources_behind
     if found.hint:
         diagnostics["hint"] = found.hint
     made: dict[str, Any] = {"results": [hit_json(hit) for hit in page.hits], "tier": page.tier}

@@ -14,6 +14,7 @@ from wesaid.values.answering import (
 )
 from wesaid.values.asking import (
     EVERYTHING,
+    NO_FILTERS,
     NOTHING,
     OPERATOR,
     Caller,
@@ -34,6 +35,8 @@ from wesaid.values.transcripts import (
     Event,
     Facts,
     Flag,
+    Folder,
+    KnownFile,
     Nav,
     NavKind,
     Placed,
@@ -54,6 +57,7 @@ from wesaid.values.transcripts import (
 __all__ = [
     "EVERYTHING",
     "NOTHING",
+    "NO_FILTERS",
     "OPERATOR",
     "Caller",
     "Candidate",
@@ -63,9 +67,11 @@ __all__ = [
     "Facts",
     "Filters",
     "Flag",
+    "Folder",
     "Found",
     "HistoryPage",
     "Hit",
+    "KnownFile",
     "Match",
     "Message",
     "Nav",

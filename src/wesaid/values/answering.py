@@ -56,6 +56,7 @@ class Diagnostics:
     ignored: tuple[str, ...] = ()
     hint: str | None = None
     failed_agents: tuple[str, ...] = ()
+    sources_behind: int = 0  # known transcripts that have grown and are not all read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

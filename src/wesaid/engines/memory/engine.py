@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
 
-from wesaid import keys
+from wesaid import keys, limits
 from wesaid.engines.memory.state import State
 from wesaid.engines.memory.view import MemoryView
 from wesaid.engines.memory.writer import MemoryWriter
-from wesaid.errors import StoreError
+from wesaid.errors import StoreBusyError, StoreError
 from wesaid.values import Traces
 
 
@@ -39,9 +39,11 @@ class MemoryStore:
             view.end()
 
     @contextmanager
-    def writing(self) -> Iterator[MemoryWriter]:
+    def writing(self, *, wait_ms: int = limits.BUSY_MS) -> Iterator[MemoryWriter]:
         """A copy to work on, kept when the block ends well and dropped when it raises."""
-        with self._turn:
+        if not self._turn.acquire(timeout=wait_ms / limits.SECONDS_MS):
+            raise StoreBusyError("the store is being written by another thread", hint="try again")
+        try:
             self._check()
             if self._open:
                 raise StoreError("a writing block is open already in this thread", hint="use the writer that is open")
@@ -54,6 +56,8 @@ class MemoryStore:
                 self._open = False
                 writer.end()
             self._state = draft
+        finally:
+            self._turn.release()
 
     def erase(self, *, seconds: float, now: int, anew: bool = False) -> bool:  # noqa: ARG002 - the contract's signature
         """Nothing lies in any file; the tombstones are told so."""

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from wesaid import limits
 from wesaid.rules import branch
-from wesaid.values import Facts, Flag, Prepared, Said, SourceState, StoredEvent, Tombstone, WindowSpec
+from wesaid.values import Facts, Flag, Folder, Prepared, Said, SourceState, StoredEvent, Tombstone, WindowSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class State:
     tombstones: dict[str, Tombstone] = field(default_factory=dict)
     sources: dict[str, SourceState] = field(default_factory=dict)
     origins: set[tuple[str, str]] = field(default_factory=set)  # key and path: which session came from which source
+    folders: dict[str, Folder] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
     tokens: int = 0
     windows: int = 0
@@ -75,7 +76,16 @@ class State:
             key: Session(session.token, session.facts, [Window(w.number, w.spec, list(w.rows)) for w in session.windows])
             for key, session in self.sessions.items()
         }
-        return State(sessions, dict(self.tombstones), dict(self.sources), set(self.origins), set(self.taken), self.tokens, self.windows)
+        return State(
+            sessions=sessions,
+            tombstones=dict(self.tombstones),
+            sources=dict(self.sources),
+            origins=set(self.origins),
+            folders=dict(self.folders),
+            taken=set(self.taken),
+            tokens=self.tokens,
+            windows=self.windows,
+        )
 
     def window(self, number: int) -> Window | None:
         """The window of a number, of whatever session."""

@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 
 from wesaid import limits
+from wesaid.engines.sqlite import narrowing
 from wesaid.engines.sqlite.match import Counter, express
 from wesaid.engines.sqlite.records import LOW, SHIFT
 from wesaid.rules import fold
@@ -167,13 +168,9 @@ class Lookup:
         if scope.keys is not None:
             where.append("key IN (SELECT value FROM json_each(?))")
             bindings.append(json.dumps(sorted(scope.keys)))
-        if filters.tool is not None:
-            where.append("tool = ?")
-            bindings.append(filters.tool)
-        if filters.project is not None:
-            where.append("(project = ? OR substr(project, 1, length(?)) = ?)")
-            folder = filters.project.rstrip("/") + "/"
-            bindings += [filters.project.rstrip("/") or "/", folder, folder]
+        asked, more = narrowing.conditions(filters)
+        where += asked
+        bindings += more
         if not where:
             return None
         return [row[0] for row in self._db.execute(f"SELECT token FROM session WHERE {' AND '.join(where)}", bindings)]

@@ -17,7 +17,7 @@ from wesaid.engines.sqlite.index import Index, Known
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.engines.sqlite.writer import SqliteWriter
-from wesaid.errors import StoreError, StoreReadOnlyError
+from wesaid.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from wesaid.values import Traces
 
 
@@ -62,9 +62,9 @@ class SqliteStore:
             self._give(db, lookup)
 
     @contextmanager
-    def writing(self) -> Iterator[SqliteWriter]:
+    def writing(self, *, wait_ms: int = limits.BUSY_MS) -> Iterator[SqliteWriter]:
         """See the contract."""
-        with self._turn, translated(self.path):
+        with self._my_turn(wait_ms), translated(self.path):
             self._check_open()
             db = self.connection
             if db.readonly("main"):
@@ -74,7 +74,7 @@ class SqliteStore:
                 )
             if self._in_block:
                 raise StoreError("a writing block is open already in this thread", hint="use the writer that is open")
-            db.execute("BEGIN IMMEDIATE")
+            self._begin(wait_ms)
             self._in_block = True
             try:
                 writer = SqliteWriter(db, self.path, self._lookup, Index(db, self._known_words, self._hints))
@@ -92,6 +92,27 @@ class SqliteStore:
                 raise
             finally:
                 self._in_block = False
+
+    @contextmanager
+    def _my_turn(self, wait_ms: int) -> Iterator[None]:
+        """The lock of this process's writers."""
+        if not self._turn.acquire(timeout=wait_ms / limits.SECONDS_MS):
+            raise StoreBusyError(f"{self.path} is being written by another thread", hint="try again")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _begin(self, wait_ms: int) -> None:
+        """Begin a writing transaction, waiting at most so long for other processes."""
+        if wait_ms == limits.BUSY_MS:
+            self.connection.execute("BEGIN IMMEDIATE")
+            return
+        self.connection.set_busy_timeout(wait_ms)
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+        finally:
+            self.connection.set_busy_timeout(limits.BUSY_MS)
 
     def erase(self, *, seconds: float, now: int, anew: bool = False) -> bool:
         """See the contract."""
