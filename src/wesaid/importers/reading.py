@@ -143,14 +143,17 @@ def digest_before(path: str, offset: int) -> str:
 
 def contains(path: str, needle: bytes, *, start: int = 0) -> bool:
     """Whether bytes occur in a file from ``start`` on; memory is one chunk."""
-    tail = b""
+    held = bytearray(limits.READ_CHUNK_BYTES)
+    kept = 0  # bytes of the chunk before that the needle may have begun in
     with _open(path) as handle:
         try:
             handle.seek(max(0, start - len(needle)))
-            while chunk := handle.read(limits.READ_CHUNK_BYTES):
-                if needle in tail + chunk:
+            while got := handle.readinto(memoryview(held)[kept:]):
+                end = kept + got
+                if held.find(needle, 0, end) >= 0:
                     return True
-                tail = chunk[-len(needle) :]
+                kept = min(end, len(needle) - 1)
+                held[:kept] = held[end - kept : end]
         except OSError as error:
             raise failure(path, error) from error
     return False

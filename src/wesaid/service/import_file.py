@@ -146,7 +146,10 @@ class FileImport:
 
     def _is_marked(self, offset: int) -> bool:
         """Whether somebody said in it that it is not to be indexed. Bytes first: the marker is rare, and reading is not free."""
-        if not reading.contains(self.source.path, _NEEDLE, start=offset):
+        start, before = self._state.state.get("clear", (0, "")) if offset and self._state else (0, "")
+        if start <= offset or reading.digest_before(self.source.path, start) != before:
+            start = offset
+        if not reading.contains(self.source.path, _NEEDLE, start=start):
             return False
         for line in reading.lines(self.source.path):
             for record in line.records:
@@ -384,6 +387,7 @@ class FileImport:
             state={
                 "complete": complete,
                 "tail": reading.digest_before(self.source.path, offset),
+                "clear": [identity.size, reading.digest_before(self.source.path, identity.size)],  # of the marker; see _is_marked
                 "reader": {} if refused else exporting.redacted(self.home.redactor, dict(reader)),
                 "figures": figures,
                 "slots": {target.slot: target.key for target in self.targets.values()},
