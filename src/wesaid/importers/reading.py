@@ -17,6 +17,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -101,7 +102,7 @@ def failure(path: str, error: OSError | ValueError) -> SourceError:
     )
 
 
-def _open(path: str) -> BinaryIO:
+def _open(path: str) -> BufferedReader:
     """A regular file, opened for reading. A pipe or device may never end, or never open, so it is refused before."""
     try:
         if stat.S_ISREG(Path(path).stat().st_mode):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.rules import bounds, excerpt, fold, rank
-from wesaid.service import wire
+from wesaid.service import resuming, wire
 from wesaid.service.methods import SearchParams
 from wesaid.service.preparing import Words, safe, words_of
 from wesaid.service.walk import Walk
@@ -127,6 +127,7 @@ def _shortened(hit: Hit, room: int) -> Hit:
 def _hit(walk: Walk, found: _Found, terms: Sequence[Term]) -> Hit:
     facts = safe(walk.home.redactor, found.row).facts
     text, marks = _shown(found.words.text, terms, walk.params)
+    view = walk.views[keys.parse(facts.key).agent_id]
     return Hit(
         session_key=facts.key,
         session_id=found.event.session_id,
@@ -143,6 +144,7 @@ def _hit(walk: Walk, found: _Found, terms: Sequence[Term]) -> Hit:
         project=facts.project,
         current=walk.caller.key is not None and str(keys.parse(walk.caller.key)) == facts.key,
         marks=marks,
+        resume=resuming.resume(view, walk.policy, found.row, found.event.session_id),
     )
 
 

@@ -31,6 +31,7 @@ class ListedSession:
     derived_title: str | None = None
     last_message: str | None = None
     messages: tuple[Message, ...] = ()
+    resume: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

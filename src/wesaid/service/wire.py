@@ -66,6 +66,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "current": hit.current,
         "moreInSession": hit.more_in_session,
         "copies": hit.copies if hit.copies > 1 else 0,
+        "resume": list(hit.resume),
         "context": [
             {"messageId": near.message_id, "role": near.role, "timestamp": near.timestamp, "text": near.text} for near in hit.context
         ],
@@ -161,6 +162,7 @@ def session_json(row: ListedSession) -> dict[str, Any]:
         "derivedTitle": row.derived_title,
         "lastMessagePreview": row.last_message,
         "messages": [message_json(message) for message in row.messages],
+        "resume": list(row.resume),
         "source": {"path": row.source_path, "missing": row.source_missing} if row.source_path else None,
     }
     return made | {name: value for name, value in optional.items() if value}

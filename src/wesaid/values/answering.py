@@ -43,6 +43,7 @@ class Hit:
     context: tuple[Neighbour, ...] = ()
     marks: tuple[tuple[int, int], ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
+    resume: tuple[str, ...] = ()  # the words of the command that opens the session again in its tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

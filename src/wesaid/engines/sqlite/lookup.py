@@ -32,7 +32,12 @@ class Lookup:
         self._agent = agent_id
         self._keys = keys  # token -> session key, for ever true, shared by the store's connections
         self._counter = Counter()
+        self._chosen: dict[tuple[Scope, str | None, str | None], list[int] | None] | None = None  # what _tokens found in this snapshot
         db.register_fts5_function("tally", self._counter)
+
+    def begin(self) -> None:
+        """A snapshot begins: what sessions are chosen by a scope and filters stays so until the next one."""
+        self._chosen = {}
 
     def messages(self) -> int:
         """How many messages the index has; a counter, kept by the writer."""
@@ -162,7 +167,15 @@ class Lookup:
         return "".join(f" AND {condition}" for condition in where), bindings
 
     def _tokens(self, scope: Scope, filters: Filters) -> list[int] | None:
-        """The sessions to look in, by token; None for all of them."""
+        """The sessions to look in, by token; None for all of them. Found once a snapshot: a search asks for each of its words."""
+        if self._chosen is None:
+            return self._choose(scope, filters)
+        asked = (scope, filters.tool, filters.project)
+        if asked not in self._chosen:
+            self._chosen[asked] = self._choose(scope, filters)
+        return self._chosen[asked]
+
+    def _choose(self, scope: Scope, filters: Filters) -> list[int] | None:
         where: list[str] = []
         bindings: list[str] = []
         if scope.keys is not None:
