@@ -17,7 +17,7 @@ from wesaid import folders, keys, limits
 from wesaid.engines.contract import View
 from wesaid.rules import bounds, searchable
 from wesaid.rules.redact import Redactor
-from wesaid.service import addressing, resuming, showing, wire
+from wesaid.service import addressing, lacking, resuming, showing, wire
 from wesaid.service.listed import ListedSession, SessionsPage
 from wesaid.service.methods import ListParams
 from wesaid.service.opening import Home
@@ -37,8 +37,9 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
         passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
         chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
         more = len(chosen) > params.limit
+        hint = None if chosen or params.offset else lacking.reason(views, scopes, asked)
         rows = [_row(home, views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
-    return _bounded(params, rows, more=more, failed=failed)
+    return replace(_bounded(params, rows, more=more, failed=failed), hint=hint)
 
 
 def _takes_all(params: ListParams) -> bool:
@@ -87,8 +88,10 @@ def _shortened(row: ListedSession, room: int) -> ListedSession:
 
 def _asked(home: Home, params: ListParams) -> ListParams:
     """What is asked for, redacted as what it is compared with: a list is no way to guess a secret."""
-    label, project, search = (home.redactor.redact(text) if text else text for text in (params.label, params.project, params.search))
-    return msgspec.structs.replace(params, label=label, project=project, search=search)
+    label, tool, project, search = (
+        home.redactor.redact(text) if text else None for text in (params.label, params.tool, params.project, params.search)
+    )
+    return msgspec.structs.replace(params, label=label, tool=tool, project=project, search=search)
 
 
 def _passes(home: Home, row: SessionRow, params: ListParams) -> bool:

@@ -232,7 +232,7 @@ def _filters(home: Home, caller: Caller, params: SearchParams, asked: Query) -> 
     fields = asked.fields
     zone = _zone(params.time_zone or home.settings.time_zone)
     after, before = params.after or fields.get("after"), params.before or fields.get("before")
-    project = params.project or fields.get("project")
+    project, tool = params.project or fields.get("project"), params.tool or fields.get("tool")
     role: Role | None = params.role
     if role is None and fields.get("role") in ("user", "assistant"):
         role = "user" if fields["role"] == "user" else "assistant"
@@ -240,7 +240,7 @@ def _filters(home: Home, caller: Caller, params: SearchParams, asked: Query) -> 
         role=role,
         after=_moment("after", after, home.now(), zone),
         before=_moment("before", before, home.now(), zone),
-        tool=params.tool or fields.get("tool"),
+        tool=home.redactor.redact(tool) if tool else None,
         project=home.redactor.redact(project) if project else None,
         exclude_keys=frozenset(addressing.full_key(home, caller, key) for key in params.exclude_session_keys),
     )

@@ -137,6 +137,8 @@ def sessions_json(page: SessionsPage) -> dict[str, Any]:
         made["truncationReason"] = page.truncated
     if page.failed_agents:
         made["failedAgents"] = list(page.failed_agents)
+    if page.hint:
+        made["hint"] = page.hint
     return made
 
 

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any, Final
 
 from wesaid import limits
-from wesaid.cli.asking import PLACE, caller_of, typed
+from wesaid.cli.asking import PLACE, caller_of, folder_of, typed
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
 from wesaid.cli.render_search import Asked, nothing_lines, page_lines
 from wesaid.service import erasing, methods, opening, reconciling, searching, wire
@@ -27,7 +27,8 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
         query=text,
         agentIds=list(options["agents"]) or None,
         sessionKey=options["session"],
-        **{name: options[name] for name in ("role", "after", "before", "tool", "project", "order")},
+        project=folder_of(options["project"]),
+        **{name: options[name] for name in ("role", "after", "before", "tool", "order")},
         **{name: options[name] for name in ("limit", "context", "detail", "reveal")},
     )
     params = methods.convert(methods.SearchParams, wanted)
