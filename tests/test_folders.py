@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from wesaid import folders
 
-NAMES = st.lists(st.text(st.characters(exclude_characters="/\\\x00", exclude_categories=("Cs",)), min_size=1, max_size=5), min_size=1, max_size=4)
+NAMES = st.lists(
+    st.text(st.characters(exclude_characters="/\\\x00", exclude_categories=("Cs",)), min_size=1, max_size=5), min_size=1, max_size=4
+)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +31,7 @@ NAMES = st.lists(st.text(st.characters(exclude_characters="/\\\x00", exclude_cat
         ("/c:/x", "c:/x", False),
     ],
 )
-def test_a_folder_is_inside_by_whole_names(path: str | None, folder: str, is_inside: bool) -> None:  # noqa: FBT001 - what is expected
+def test_a_folder_is_inside_by_whole_names(path: str | None, folder: str, is_inside: bool) -> None:
     """Whole names decide, a slash at the end does not; letters' case only on Windows."""
     assert folders.inside(path, folder) is is_inside
 

@@ -128,6 +128,7 @@ FRESH_RECENT_FILES: Final = 1000  # of the sessions that were last updated, look
 FRESH_FILES: Final = 20_000  # looked at for a session caller, whose sources are read in one go
 FRESH_PAGE_FILES: Final = 2000  # known files read from the store at a time while looking
 FRESH_FILES_A_CLOCK: Final = 64  # files looked at between two glances at the clock: a fifth of a millisecond
+FRESH_BATCH_SECONDS: Final = 0.03  # with less time left no further batch of a file is begun
 FRESH_BUSY_MS: Final = 25  # a search waits this long for another process's transaction, then leaves the file for the next one
 FRESH_SETTLED_NS: Final = 2_000_000_000  # a folder that changed less long ago may change again within the tick of its clock
 SCAN_BYTES_A_SECOND: Final = 1_000_000_000  # looking for the do-not-index marker; measured 5 GB/s of a file in memory

@@ -32,7 +32,9 @@ def test_no_id_becomes_an_option_or_anything_that_a_shell_reads(tool: str, sessi
     assert not words or (words[-1][0].isalnum() and not set(words[-1]) & set(" \t\n'\"`$&|;<>()*?[]{}!#~\\\x00\x1b"))
 
 
-@pytest.mark.parametrize("session_id", ["--dangerously-skip-permissions", "-p", "", "a b", "$(id)", "a;b", "../x", "a\nb", "x" * 201, "id\n"])
+@pytest.mark.parametrize(
+    "session_id", ["--dangerously-skip-permissions", "-p", "", "a b", "$(id)", "a;b", "../x", "a\nb", "x" * 201, "id\n"]
+)
 def test_an_id_that_is_none_gives_no_command(session_id: str) -> None:
     """Options, paths, what a shell would read, and what has no end."""
     assert resuming.resume("claude-code", session_id, "agent:claude-code:import:x") == ()

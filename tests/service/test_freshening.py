@@ -331,7 +331,7 @@ def test_searches_at_the_same_time_import_a_line_once(tmp_path: Path, top: Path,
     gate = threading.Barrier(searchers)
     failed: list[BaseException] = []
 
-    def search(first: bool) -> None:  # noqa: FBT001 - one of them writes the file
+    def search(first: bool) -> None:
         try:
             with opening.open_home(tmp_path / "home", environ={}) as made:
                 for number in range(1, rounds + 1):

@@ -90,7 +90,9 @@ def test_openclaw_opens_a_session_by_its_key(home: Home, tmp_path: Path) -> None
     folder.mkdir(parents=True)
     for name, text in (("a", "the ferry leaves"), ("b", "an otter swims")):
         said = {"type": "message", "id": name, "message": {"role": "user", "content": text}}
-        (folder / f"{name}.jsonl").write_text(json.dumps({"type": "session", "id": name}) + "\n" + json.dumps(said) + "\n", encoding="utf-8")
+        (folder / f"{name}.jsonl").write_text(
+            json.dumps({"type": "session", "id": name}) + "\n" + json.dumps(said) + "\n", encoding="utf-8"
+        )
     (folder / "sessions.json").write_text(json.dumps({"agent:main:telegram:1": {"sessionId": "a"}}), encoding="utf-8")
     importing.import_paths(home, [tmp_path / "agents"])
     assert commands(home, "ferry") == [["openclaw", "tui", "--session", "agent:main:telegram:1"]]

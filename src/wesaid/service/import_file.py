@@ -178,12 +178,12 @@ class FileImport:
                 size += self._take(target, event)
                 waiting += 1
             offset = line.end
-            is_over = waiting > 0 and self.pace.is_over(anew=anew)
-            if is_over or waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES:
+            is_due = waiting > 0 and self.pace.is_due(anew=anew)
+            if is_due or waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES:
                 self._write(identity, offset, reader.state(), complete=False)
                 waiting = size = 0
-            if is_over:
-                return
+                if is_due and not self.pace.goes_on():
+                    return
         if refused:
             self._forget_refused()
         self._write(identity, offset, reader.state(), complete=True)
