@@ -131,10 +131,10 @@ def test_who_does_not_want_to_wait_is_told_that_the_store_is_busy(store: Any, re
     thread.start()
     inside.wait()
     try:
-        with pytest.raises(StoreBusyError), store.writing(wait_ms=1):
+        with pytest.raises(StoreBusyError), store.writing(seconds=0.001):
             pass
     finally:
         leave.set()
         thread.join()
-    with store.writing(wait_ms=1) as writer:
+    with store.writing(seconds=0.001) as writer:
         writer.note_folder(Folder("/a"))

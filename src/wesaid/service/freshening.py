@@ -147,7 +147,7 @@ class _Work:
             with suppress(WesaidError, OSError):
                 store = self.home.engine.store(agent, create=True)
                 if store is not None:
-                    with store.writing(wait_ms=limits.FRESH_BUSY_MS):
+                    with store.writing(seconds=limits.FRESH_BUSY_SECONDS):
                         self._writable[agent] = True
         return self._writable[agent]
 
@@ -166,7 +166,7 @@ class _Work:
                     self._note_folders(agent)
 
     def _mark_missing(self, agent: str, paths: list[str]) -> None:
-        with self.home.store(agent).writing(wait_ms=limits.FRESH_BUSY_MS) as writer:
+        with self.home.store(agent).writing(seconds=limits.FRESH_BUSY_SECONDS) as writer:
             for path in paths:
                 state = writer.source(path)
                 if state is not None and not os.path.lexists(path):
@@ -179,7 +179,7 @@ class _Work:
             known = set(view.folders())
         news = [noted for listed in self.look.listed if agent in listed.agents for noted in self._noted(listed)]
         if not known.issuperset(news):
-            with self.home.store(agent).writing(wait_ms=limits.FRESH_BUSY_MS) as writer:
+            with self.home.store(agent).writing(seconds=limits.FRESH_BUSY_SECONDS) as writer:
                 for folder in news:
                     writer.note_folder(folder)
 

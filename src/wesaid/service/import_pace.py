@@ -46,7 +46,7 @@ class Pace:
     @contextmanager
     def writing(self, store: Store, name: str) -> Iterator[Writer]:
         """A transaction, if nobody else has read on in the file. OvertakenError otherwise."""
-        with store.writing(wait_ms=limits.BUSY_MS if self.until == inf else limits.FRESH_BUSY_MS) as writer:
+        with store.writing(seconds=None if self.until == inf else limits.FRESH_BUSY_SECONDS) as writer:
             if writer.source(name) != self.stored:
                 raise OvertakenError
             yield writer

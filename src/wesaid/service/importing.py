@@ -179,7 +179,7 @@ class Run:
                 origin, *forks = sorted(group, key=lambda row: (row.facts.created_at, row.facts.updated_at, row.facts.key))
                 for fork in forks:
                     if fork.facts.forked_from is None:
-                        with store.writing(wait_ms=limits.BUSY_MS if self.until == inf else limits.FRESH_BUSY_MS) as writer:
+                        with store.writing(seconds=None if self.until == inf else limits.FRESH_BUSY_SECONDS) as writer:
                             now = writer.session(fork.facts.key)
                             if now is not None and now.facts.forked_from is None:
                                 writer.patch(now.facts.key, replace(now.facts, forked_from=origin.facts.key))

@@ -32,10 +32,12 @@ from wesaid.values.asking import (
     TierName,
 )
 from wesaid.values.transcripts import (
+    UNKNOWN,
     Event,
     Facts,
     Flag,
     Folder,
+    Gap,
     KnownFile,
     Nav,
     NavKind,
@@ -50,6 +52,7 @@ from wesaid.values.transcripts import (
     StoredEvent,
     Tombstone,
     Traces,
+    Versions,
     WindowRow,
     WindowSpec,
 )
@@ -59,6 +62,7 @@ __all__ = [
     "NOTHING",
     "NO_FILTERS",
     "OPERATOR",
+    "UNKNOWN",
     "Caller",
     "Candidate",
     "Clause",
@@ -69,6 +73,7 @@ __all__ = [
     "Flag",
     "Folder",
     "Found",
+    "Gap",
     "HistoryPage",
     "Hit",
     "KnownFile",
@@ -96,6 +101,7 @@ __all__ = [
     "TierName",
     "Tombstone",
     "Traces",
+    "Versions",
     "WindowRow",
     "WindowSpec",
 ]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
 
-from wesaid import keys, limits
+from wesaid import keys
 from wesaid.engines.memory.state import State
 from wesaid.engines.memory.view import MemoryView
 from wesaid.engines.memory.writer import MemoryWriter
@@ -39,11 +39,9 @@ class MemoryStore:
             view.end()
 
     @contextmanager
-    def writing(self, *, wait_ms: int = limits.BUSY_MS) -> Iterator[MemoryWriter]:
+    def writing(self, *, seconds: float | None = None) -> Iterator[MemoryWriter]:
         """A copy to work on, kept when the block ends well and dropped when it raises."""
-        if not self._turn.acquire(timeout=wait_ms / limits.SECONDS_MS):
-            raise StoreBusyError("the store is being written by another thread", hint="try again")
-        try:
+        with self._alone(seconds):
             self._check()
             if self._open:
                 raise StoreError("a writing block is open already in this thread", hint="use the writer that is open")
@@ -56,8 +54,6 @@ class MemoryStore:
                 self._open = False
                 writer.end()
             self._state = draft
-        finally:
-            self._turn.release()
 
     def erase(self, *, seconds: float, now: int, anew: bool = False) -> bool:  # noqa: ARG002 - the contract's signature
         """Nothing lies in any file; the tombstones are told so."""
@@ -73,6 +69,15 @@ class MemoryStore:
     def close(self) -> None:
         """Refuse further use."""
         self._closed = True
+
+    @contextmanager
+    def _alone(self, seconds: float | None) -> Iterator[None]:
+        if not self._turn.acquire(timeout=-1 if seconds is None else seconds):
+            raise StoreBusyError(f"the store of agent {self.agent_id!r} is being written to", hint="try again")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def _check(self) -> None:
         if self._closed:

@@ -63,9 +63,9 @@ class SqliteStore:
             self._give(db, lookup)
 
     @contextmanager
-    def writing(self, *, wait_ms: int = limits.BUSY_MS) -> Iterator[SqliteWriter]:
+    def writing(self, *, seconds: float | None = None) -> Iterator[SqliteWriter]:
         """See the contract."""
-        with self._my_turn(wait_ms), translated(self.path):
+        with self._alone(seconds), translated(self.path):
             self._check_open()
             db = self.connection
             if db.readonly("main"):
@@ -75,7 +75,12 @@ class SqliteStore:
                 )
             if self._in_block:
                 raise StoreError("a writing block is open already in this thread", hint="use the writer that is open")
-            self._begin(wait_ms)
+            if seconds is not None:
+                db.set_busy_timeout(int(seconds * limits.SECONDS_MS))
+            try:
+                db.execute("BEGIN IMMEDIATE")
+            finally:
+                db.set_busy_timeout(limits.BUSY_MS)
             self._in_block = True
             try:
                 writer = SqliteWriter(db, self.path, self._lookup, Index(db, self._known_words, self._hints))
@@ -87,33 +92,12 @@ class SqliteStore:
                 # transaction added are gone from the table, so the memory of them goes too.
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-                self._known_words.clear()
+                self._known_words.forget()
                 self._hints.clear()
                 self._keys.clear()
                 raise
             finally:
                 self._in_block = False
-
-    @contextmanager
-    def _my_turn(self, wait_ms: int) -> Iterator[None]:
-        """The lock of this process's writers."""
-        if not self._turn.acquire(timeout=wait_ms / limits.SECONDS_MS):
-            raise StoreBusyError(f"{self.path} is being written by another thread", hint="try again")
-        try:
-            yield
-        finally:
-            self._turn.release()
-
-    def _begin(self, wait_ms: int) -> None:
-        """Begin a writing transaction, waiting at most so long for other processes."""
-        if wait_ms == limits.BUSY_MS:
-            self.connection.execute("BEGIN IMMEDIATE")
-            return
-        self.connection.set_busy_timeout(wait_ms)
-        try:
-            self.connection.execute("BEGIN IMMEDIATE")
-        finally:
-            self.connection.set_busy_timeout(limits.BUSY_MS)
 
     def erase(self, *, seconds: float, now: int, anew: bool = False) -> bool:
         """See the contract."""
@@ -162,6 +146,16 @@ class SqliteStore:
                 self._readers.append((db, lookup))
                 return
         db.close()
+
+    @contextmanager
+    def _alone(self, seconds: float | None) -> Iterator[None]:
+        """One writing thread of this process at a time; the others wait for it as they would for another process."""
+        if not self._turn.acquire(timeout=-1 if seconds is None else seconds):
+            raise StoreBusyError(f"{self.path} is being written to", hint="try again; an import may be running")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def _check_open(self) -> None:
         if self._closed:
