@@ -86,27 +86,32 @@ class Look:
 
     def _look_at(self, agent: str, files: Iterable[KnownFile]) -> None:
         known = self._known[agent]
-        for number, file in enumerate(files):
-            if number % limits.FRESH_FILES_A_CLOCK == 0 and monotonic() >= self._until:
+        new = [file for file in files if file.path not in known]
+        for begin in range(0, len(new), limits.FRESH_FILES_A_CLOCK):
+            if monotonic() >= self._until:
                 return
-            if file.path in known or _ESCAPED in file.path:
-                continue
-            known.add(file.path)
-            try:
-                now = os.stat(file.path)  # noqa: PTH116 - making ten thousand Paths takes longer than asking
-            except (FileNotFoundError, NotADirectoryError):
-                if not file.missing:
-                    self.gone.setdefault(agent, []).append(file.path)
-            except (OSError, ValueError):
-                continue  # a folder that may not be entered now: nothing is known of what is in it
-            else:
-                if (now.st_size, now.st_mtime_ns) != (file.size, file.mtime_ns) or file.missing:
-                    self.changed.append((now.st_mtime_ns, agent, file))
+            some = new[begin : begin + limits.FRESH_FILES_A_CLOCK]
+            known.update(file.path for file in some)
+            for file in some:
+                self._look_at_one(agent, file)
+
+    def _look_at_one(self, agent: str, file: KnownFile) -> None:
+        path, _, size, mtime_ns, missing = file
+        try:
+            now = os.stat(path)  # noqa: PTH116 - making ten thousand Paths takes longer than asking
+        except (FileNotFoundError, NotADirectoryError):
+            if not missing and _ESCAPED not in path:
+                self.gone.setdefault(agent, []).append(path)
+        except (OSError, ValueError):
+            return  # a folder that may not be entered now: nothing is known of what is in it
+        else:
+            if now.st_mtime_ns != mtime_ns or now.st_size != size or missing:
+                self.changed.append((now.st_mtime_ns, agent, file))
 
     # ── folders ──────────────────────────────────────────────────────────────────────────────────────────────────
     def folders(self) -> None:
         """Followed folders that have changed since everything in them was imported, and folders that are new in them."""
-        self._until = monotonic() + limits.FRESH_LOOK_SECONDS
+        self._until = monotonic() + limits.FRESH_FOLDERS_SECONDS
         followed: dict[tuple[str, str | None, str | None], tuple[Folder, list[str]]] = {}
         for agent in self._starts:
             with suppress(StoreError), self.home.store(agent).reading() as view:
