@@ -22,7 +22,7 @@ GROUND = ("wesaid.limits", "wesaid.errors", "wesaid.settings", "wesaid.keys", "w
 VALUES = (*GROUND, "wesaid.values")
 RULES_NEVER = frozenset({"apsw", "os", "time", "random", "asyncio", "logging", "sqlite3"})
 DRIVERS = frozenset({"apsw", "sqlite3", "psycopg"})
-DRIVER_ROOMS = ("wesaid.engines", "wesaid.importers.reading")
+DRIVER_ROOMS = ("wesaid.engines", "wesaid.importers.reading_sqlite")
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ ROOMS = (
     Room(
         "wesaid.importers",
         (*VALUES, "wesaid.rules.fold", "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.payloads"),
+    ),
+    Room("wesaid.importers.reading_sqlite", (*VALUES, "wesaid.importers.reading")),
+    Room(
+        "wesaid.importers.openclaw_sqlite",
+        (*VALUES, "wesaid.importers.reading", "wesaid.importers.reading_sqlite", "wesaid.importers.known", "wesaid.importers.openclaw"),
     ),
     Room("wesaid.embed", (*VALUES, "wesaid.rules.fold", "wesaid.embed")),
     Room("wesaid.engines.contract", VALUES),

@@ -118,6 +118,11 @@ LATEST_MS: Final = 253_402_300_800_000  # the year 10 000: beyond it is no date
 NAV_LINKS: Final = 20_000  # rows off the chat chain whose parents are remembered while a file is read; later lines name recent ones
 NAV_LINKS_KEPT: Final = 512  # how many of them go with the resume offset: about 40 KB
 TITLE_ROWS: Final = 64  # beginning of a conversation in which its title is looked for; people speak in the first rows
+SNAPSHOT_TRIES: Final = 8  # copies of a database that is being written to, until one is consistent: 1.4 s of pauses in all
+SNAPSHOT_PAUSE_SECONDS: Final = 0.05
+SNAPSHOT_LEFT_SECONDS: Final = 3600.0  # a copy older than this belongs to nobody who is still at it
+WAL_HEADER_BYTES: Final = 32  # of SQLite's write-ahead log: with its salts it tells one log from the next
+WINDOW_ROWS_COMPARED: Final = 64  # first entries of a window that are looked for in the one before it
 WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
 

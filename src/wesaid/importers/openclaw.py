@@ -80,12 +80,16 @@ class LineReader:
 
     def read(self, record: Record) -> tuple[str, Event]:
         """The line as an event of the file's one conversation."""
-        kind = text_of(record, "type") or "unknown"
-        nav = navigation(record, f"p{self._count}")
         self._count += 1
+        return self.entry(record, self._count - 1)
+
+    def entry(self, record: Record, position: int, written_at: int | None = None) -> tuple[str, Event]:
+        """A record that stands at a position of its transcript; ``written_at`` is for one that says no time itself."""
+        kind = text_of(record, "type") or "unknown"
+        nav = navigation(record, f"p{position}")
         message = record.get("message")
         own = message if isinstance(message, dict) else {}
-        found = first_moment(record.get("timestamp"), own.get("timestamp"))
+        found = first_moment(record.get("timestamp"), own.get("timestamp"), written_at)
         when = self._clock.tick(found)
         self._learn(record, kind, nav, found)
         return MAIN, Event(nav=nav, type=kind, timestamp=when, record=record)
@@ -201,7 +205,7 @@ def plan(folder: str, agent: str, names: Mapping[str, int], rows: Mapping[str, A
         if keys.is_incognito(key):
             found.append(LeftOut(path=f"{folder}/{stem}.jsonl", tool="openclaw", agent=keys.parse(key).agent_id, reason="incognito"))
             continue
-        common = _common(key, row, agent, override, siblings)
+        common = lineage(key, row, agent, override, siblings)
         found.extend(_generations(folder, stem, resets.get(stem, []), common))
         if stem in lives:
             # A live transcript is younger than all that was ever reset out of it.
@@ -229,7 +233,8 @@ def _generations(folder: str, stem: str, resets: list[tuple[int, str]], common: 
     return out
 
 
-def _common(key: str, row: Mapping[str, Any], agent: str, override: str | None, siblings: Mapping[str, str]) -> dict[str, Any]:
+def lineage(key: str, row: Mapping[str, Any], agent: str, override: str | None, siblings: Mapping[str, str]) -> dict[str, Any]:
+    """What a session's row says of where it belongs and came from: arguments of a ``Source``."""
     parent = text_of(row, "parentSessionKey")
     forked = row.get("forkedFromParent") is True
     spawner = text_of(row, "spawnedBy") or (None if forked else parent)

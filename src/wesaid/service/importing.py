@@ -123,11 +123,11 @@ class _Run:
             return self._missing(met)
         work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report)
         account = work.run()
-        written = frozenset(target.key for target in work.touched)
+        written = frozenset(work.written)
         if written:
             # Rewinds inside a file leave rows to index: the import ends with everything findable.
             reconciling.settle(self.home, {met.agent: Scope(keys=written)}, seconds=float("inf"))
-        self._begun.update((met.agent, target.first) for target in work.touched if target.first)
+        self._begun.update((met.agent, first) for first in work.written.values() if first)
         return account
 
     def _missing(self, source: Source) -> SourceAccount:
@@ -144,7 +144,7 @@ class _Run:
         with store.writing() as writer:
             row = writer.session(source.key)
             if row is None:
-                writer.create(facts_of(self.home.redactor, source, told, None, titles=(told.better_title,)))
+                writer.create(facts_of(self.home.redactor, source.tool, told, None, titles=(told.better_title,)))
             if state is not None and not state.missing:
                 writer.note_source(replace(state, missing=True))
         return account
