@@ -54,12 +54,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
-    """A tool's database of many conversations. ``path`` is absolute; ``override``: the agent that they are given to, whatever they say."""
+    """A tool's database of many conversations. ``path`` is absolute."""
 
     path: str
     tool: str
-    agent: str  # whose folder it lies in
-    override: str | None = None
+    agent: str  # where its sessions land
+    owner: str  # the agent whose database it is
+
+    @property
+    def override(self) -> str | None:
+        """The agent that its sessions are given to, whatever they say."""
+        return None if self.agent == self.owner else self.agent
 
     @property
     def name(self) -> str:

@@ -16,8 +16,8 @@ import msgspec
 
 from wesaid import keys, limits
 from wesaid.errors import SourceError
-from wesaid.importers.known import Database, Source, moment, text_of
-from wesaid.importers.openclaw import LineReader, full_key, lineage
+from wesaid.importers.known import MAIN, Database, Source, moment, text_of
+from wesaid.importers.openclaw import LineReader, from_row, full_key, lineage
 from wesaid.importers.reading import Line, printable, row
 from wesaid.importers.reading_sqlite import Snapshot, unpacked
 from wesaid.values import WindowSpec
@@ -49,6 +49,7 @@ class Generation:
     created_at: int = 0
     last: int = -1
     mark: str = ""
+    touched: int = 0  # when the database last changed the window, where it keeps no mark
     ordinal: int = 0
     findable: bool = True
 
@@ -66,11 +67,24 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a window: its line (whose ``end`` is ``seq``), when it was written, and a digest of its bytes."""
+    """One row of a window: its number, when it was written, and its bytes, None when they cannot be had."""
 
-    line: Line
+    seq: int
     written_at: int | None
-    digest: str
+    body: bytes | None
+
+    @property
+    def line(self) -> Line:
+        """What it says, as a line of a file: one record, or damage."""
+        line = row(self.body, self.seq)
+        if len(line.records) != 1 and self.body is not None and self.body.strip() not in {b"", b"null"}:
+            return Line(self.seq, line.records[:1], damaged=1)
+        return line
+
+    @property
+    def digest(self) -> str:
+        """Of its bytes."""
+        return _digest(self.body or b"")
 
 
 def is_openclaws(taken: Snapshot) -> bool:
@@ -111,15 +125,20 @@ def generations(taken: Snapshot, source: Database) -> list[Generation]:
     return [window for key in sorted(sessions) for window in sorted(sessions[key], key=lambda one: one.ordinal)]
 
 
-def described(taken: Snapshot, window: Generation, source: Database) -> tuple[Source, str]:
-    """Where a window lands, with what the session's row says; and a digest of that row, which tells when it says something else."""
-    entry, digest = _entry(taken, window.node) if window.node is not None else ({}, "")
-    common = lineage(window.key, entry, source.agent, source.override, {})
+def facts_digest(taken: Snapshot, window: Generation) -> str:
+    """A digest of all that the database says of a window's session, which tells when it says something else."""
+    return _digest(repr(_raw_entry(taken, window.node)).encode("utf-8", "replace")) if window.node is not None else ""
+
+
+def source_of(taken: Snapshot, window: Generation, source: Database) -> Source:
+    """Where a window lands, with what the database says of its session."""
+    entry = _entry(taken, window.node) if window.node is not None else {}
+    common = lineage(window.key, entry, source.owner, source.override, {})
     fork = entry.get("forkSource")
     origin = text_of(fork, "sessionKey") if isinstance(fork, dict) else text_of(entry, "forkSourceKey")
     if common["forked_from"] is None and origin:
-        common["forked_from"] = full_key(origin, source.agent, source.override)
-    return Source(path=source.path, session_id=window.spec.session_id, window=window.spec, **common), digest
+        common["forked_from"] = full_key(origin, source.owner, source.override)
+    return Source(path=source.path, session_id=window.spec.session_id, window=window.spec, **common)
 
 
 def rows(taken: Snapshot, session_id: str, after: int) -> Iterator[Row]:
@@ -136,21 +155,20 @@ def rows(taken: Snapshot, session_id: str, after: int) -> Iterator[Row]:
         body = next((value for value in bodies if value is not None), None)
         if packed and body is not None and body is bodies[-1]:
             body = unpacked(body)
-        line = row(body, seq)
-        if len(line.records) != 1 and body is not None and body.strip() not in {b"", b"null"}:
-            line = Line(seq, line.records[:1], damaged=1)
-        yield Row(line, moment(when), _digest(body or b""))
+        yield Row(seq, moment(when), body)
 
 
 def tail(taken: Snapshot, session_id: str, seq: int) -> str | None:
     """The digest of one row."""
     found = next(rows(taken, session_id, seq - 1), None)
-    return found.digest if found is not None and found.line.end == seq else None
+    return found.digest if found is not None and found.seq == seq else None
 
 
 def reader(source: Source) -> LineReader:
     """A reader of a window's rows (its ``entry``); a row has its own time, so that it can begin anywhere."""
-    return LineReader(source, None, 0)
+    made = LineReader(source, None, 0)
+    made.told[MAIN] = from_row(source)
+    return made
 
 
 # ── sessions and windows ─────────────────────────────────────────────────────────────────────────────────────────
@@ -181,12 +199,12 @@ def _named(taken: Snapshot) -> Iterator[tuple[str, str | None]]:
     order = f"ORDER BY {'updated_at' if taken.has(table, 'updated_at') else 'rowid'}"
     for name, current in taken.rows(_select(taken, table, "session_key", column or "current_session_id", where=order)):
         if (node := _text(name)) is not None:
-            yield node, _text(current) or (None if column else text_of(_entry(taken, node)[0], "sessionId"))
+            yield node, _text(current) or (None if column else text_of(_entry(taken, node), "sessionId"))
 
 
 def _current(taken: Snapshot, source: Database) -> list[tuple[str, str, str | None]]:
     """``(name, full key, current window)`` of every session; a full name's after a bare alias of the same, so that it wins."""
-    found = [(node, full_key(node, source.agent, source.override), current) for node, current in _named(taken)]
+    found = [(node, full_key(node, source.owner, source.override), current) for node, current in _named(taken)]
     return sorted(((node, key, current) for node, key, current in found if key), key=lambda one: keys.is_key(one[0]))
 
 
@@ -195,10 +213,10 @@ def _windows(taken: Snapshot, source: Database, nodes: set[str]) -> dict[str, Ge
     listed: dict[str, Sequence[Any]] = {}
     table = next((name for name in _WINDOWS if taken.has(name, "session_id", "session_key")), None)
     if table is not None:
-        statement = _select(taken, table, "session_id", "session_key", "previous_session_id", "reason", "created_at")
+        statement = _select(taken, table, "session_id", "session_key", "previous_session_id", "reason", "created_at", "updated_at")
         listed = {name: rest for first, *rest in taken.rows(statement) if (name := _text(first))}
     else:
-        listed = {current: (node, None, None, None) for node, current in _named(taken) if current}
+        listed = {current: (node, None, None, None, None) for node, current in _named(taken) if current}
     lasts = f"SELECT CAST(session_id AS BLOB), max(seq) FROM {_EVENTS} WHERE typeof(seq) = 'integer' GROUP BY session_id"
     ends = {name: last for first, last in taken.rows(lasts) if (name := _text(first))}
     marks: dict[str, str] = {}
@@ -210,11 +228,11 @@ def _windows(taken: Snapshot, source: Database, nodes: set[str]) -> dict[str, Ge
         }
     found = {}
     for name in dict.fromkeys((*listed, *ends)):
-        node, previous, reason, created = listed.get(name, (None,) * 4)
+        node, previous, reason, created, updated = listed.get(name, (None,) * 5)
         own = _text(node)
-        key = full_key(own, source.agent, source.override) if own else None
+        key = full_key(own, source.owner, source.override) if own else None
         if key is None or (own not in nodes and not keys.is_incognito(key)):
-            own, key = None, str(keys.imported(source.override or source.agent, printable(name)))
+            own, key = None, str(keys.imported(source.agent, printable(name)))
         found[name] = Generation(
             session_id=name,
             key=key,
@@ -224,26 +242,31 @@ def _windows(taken: Snapshot, source: Database, nodes: set[str]) -> dict[str, Ge
             created_at=moment(created) or 0,
             last=ends.get(name, -1),
             mark=marks.get(name, ""),
+            touched=0 if name in marks else moment(updated) or 0,
         )
     return found
 
 
-def _entry(taken: Snapshot, node: str) -> tuple[dict[str, Any], str]:
-    """A session's row as ``sessions.json`` had it, from its JSON and the columns beside it; and a digest of both."""
-    table = next((name for name in _NODES if taken.has(name, "session_key")), "")
+def _raw_entry(taken: Snapshot, node: str) -> tuple[Any, ...]:
+    """The JSON of a session's row, and the columns beside it."""
+    table = next((name for name in _NODES if taken.has(name, "session_key")), None)
     names = ("entry_json", *_COLUMNS)
-    first = next(taken.rows(_select(taken, table, *names, where="WHERE session_key = ?"), (node,)), None)
-    if first is None:
-        return {}, ""
-    beside = {name: _text(value) or value for name, value in zip(_COLUMNS.values(), first[1:], strict=True) if value is not None}
-    said = row(first[0] if isinstance(first[0], bytes) else b"", 0).records
-    entry = {**beside, **(said[0] if said else {})}
+    found = taken.rows(_select(taken, table, *names, where="WHERE session_key = ?"), (node,)) if table else iter(())
+    return next(found, (None,) * len(names))
+
+
+def _entry(taken: Snapshot, node: str) -> dict[str, Any]:
+    """A session's row as ``sessions.json`` had it."""
+    said, *columns = _raw_entry(taken, node)
+    beside = {name: _text(value) or value for name, value in zip(_COLUMNS.values(), columns, strict=True) if value is not None}
+    records = row(said if isinstance(said, bytes) else b"", 0).records
+    entry = {**beside, **(records[0] if records else {})}
     delivery = entry.get("delivery")
     for part in ("route", "context"):
         route = delivery.get(part) if isinstance(delivery, dict) else None
         if isinstance(route, dict) and isinstance(route.get("channel"), str):
             entry.setdefault("channel", route["channel"])
-    return entry, _digest(repr(first).encode("utf-8", "replace"))
+    return entry
 
 
 def _order(windows: list[Generation], current: str | None) -> None:
@@ -319,4 +342,4 @@ def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
 
 
-__all__ = ["FILE", "Generation", "Row", "agent_of", "described", "generations", "is_openclaws", "reader", "rows", "tail"]
+__all__ = ["FILE", "Generation", "Row", "agent_of", "facts_digest", "generations", "is_openclaws", "reader", "rows", "source_of", "tail"]

@@ -44,12 +44,16 @@ class Target:
     respec: bool = False  # what is said of the window has changed, so that it is written without events too
     beside: bool = False  # a file's part of what a database holds: only messages that are missing there are taken
     words: set[tuple[str, int]] = field(default_factory=set)  # beside: role and digest of the messages that are there
+    skipped: dict[str, int] = field(default_factory=dict)  # of what was read of it now, by reason
+    damaged: int = 0
     retitle: bool = True  # its title may have changed
     lifts: str | None = None  # a tombstone to lift
     first: str | None = None  # id and digest of its first message, which a fork shares
     messages: int = 0  # that the session has of this file
     batch: list[Prepared] = field(default_factory=list)
     stored: bool = False
+    ends: bool = True  # its branch ends at the last entry read; False: at `end`, which a control has led it to
+    end: str | None = None
     moved: bool = False  # a changed message was written again: the branch has to be led back to the file's last one
     last: str | None = None  # id of the last event written
     at: str | None = None  # id of the entry that was just read
@@ -151,8 +155,8 @@ def again(event: Event, before: str | None) -> Event:
     return event if nav.has_parent or before is None else replace(event, nav=replace(nav, has_parent=True, parent=before))
 
 
-def return_to(last: str, end: str | None, *, when: int, unique: str) -> Event:
-    """A control that leads the branch back to the file's last entry, after changed ones were written behind it."""
+def return_to(last: str | None, end: str | None, *, when: int, unique: str) -> Event:
+    """A control that leads the branch back to where it ends (None: nowhere), after changed entries were written behind it."""
     name = f"leaf-{keys.short_digest(f'{last}:{unique}')}"
     record = {"type": "leaf", "id": name, "parentId": end, "targetId": last, "appendParentId": last, "timestamp": when}
     nav = Nav(kind=NavKind.LEAF, id=name, parent=end, has_parent=True, target=last, has_target=True, append_parent=last)

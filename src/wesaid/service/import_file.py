@@ -159,6 +159,9 @@ class FileImport(Intake):
         """A conversation that begins in what is read now: new, known from before, or somebody else's."""
         target = Target(slot, told.key, told, refused=refused, window=self._window(slot), beside=self._file.beside and slot == MAIN)
         self.targets[slot] = target
+        if target.beside and self.dry_run:
+            target.refused = refused or "copy"  # what the database has is not known before it is imported: most likely all of it
+            return target
         if refused or self.store is None:
             return target
         with self.store.reading() as view:

@@ -94,7 +94,7 @@ class Intake:
             target.at = event.nav.id
         if target.refused:
             if said:
-                self.account.skip(target.refused)
+                self._skip(target, target.refused)
             return 0
         if target.known is not None:
             if mark_of(event) in target.known or (target.beside and self._is_there(target, prepared)):
@@ -120,12 +120,15 @@ class Intake:
             return True
         return said is not None and text_of(prepared.event.record, "id") is None and (said.role, said.digest) in target.words
 
+    def _skip(self, target: Target, reason: str) -> None:
+        self.account.skip(reason)
+        target.skipped[reason] = target.skipped.get(reason, 0) + 1
+
     def _known(self, target: Target, counts: bool) -> None:  # noqa: FBT001 (a figure or none)
         if counts and target.known_as == "copy":
-            self.account.skip("copy")
+            self._skip(target, "copy")
         elif counts:
             self.account.unchanged += 1
-        if counts and (target.renews or target.known_as == "unchanged"):
             target.messages += 1
 
     # ── transactions ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,7 +146,7 @@ class Intake:
                     self._count(target, self._append(writer, target))
                 live = [target for target in self.targets.values() if not target.refused and writer.session(target.key)]
                 for target in live:
-                    if target in finished:
+                    if target in finished and not target.beside:  # of such a session the database says more and newer things
                         writer.patch(target.key, self._facts(writer, target))
                 note(writer, live)
         met = [t for t in self.targets.values() if not t.refused and (t.stored or t.known is not None or t.messages)]
@@ -156,9 +159,9 @@ class Intake:
         begun = target.stored or target.known is not None or target.messages
         if not begun and not any(p.event.nav.has_message or p.event.type == "session" for p in target.batch):
             target.batch.clear()
-        last = target.told.last_id
+        last = target.told.last_id if target.ends else target.end
         end = target.batch[-1].event.nav.id if target.batch else target.last
-        if target.moved and last and end != last:
+        if target.moved and (last or not target.ends) and end != last:
             event = return_to(last, end, when=target.told.updated_at, unique=f"{len(target.ids)}:{self.home.now()}")
             target.batch.append(prepare(self.home.redactor, self.dialect.name, event))
 
@@ -183,7 +186,7 @@ class Intake:
             if prepared.said is None:
                 continue
             if duplicate:
-                self.account.skip("duplicate")
+                self._skip(target, "duplicate")
                 continue
             target.messages += 1
             if target.renews and prepared.event.nav.id in target.ids:

@@ -14,10 +14,11 @@ from pathlib import Path, PurePath
 from wesaid import keys
 from wesaid.errors import NotFoundError, StoreError
 from wesaid.importers import openclaw
-from wesaid.importers.known import LeftOut, Source
+from wesaid.importers.known import Database, LeftOut, Source
 from wesaid.importers.reading import printable
 from wesaid.service import reconciling
 from wesaid.service.import_account import Account, Failure, SourceAccount, account_of
+from wesaid.service.import_database import DatabaseImport, Held, held_of
 from wesaid.service.import_facts import facts_of
 from wesaid.service.import_file import FileImport
 from wesaid.service.import_sources import Met, Unread, Wanted, discover, known_places
@@ -110,6 +111,7 @@ class _Run:
     dry_run: bool
     again: str | None
     _begun: set[tuple[str, str]] = field(default_factory=set)  # agent and first message
+    _held: dict[str, Held] = field(default_factory=dict)  # by database
 
     # ── one source ───────────────────────────────────────────────────────────────────────────────────────────────
     def one(self, met: Met, report: Callable[[], None]) -> SourceAccount:
@@ -118,17 +120,42 @@ class _Run:
             return SourceAccount(path=printable(met.path), tool=None, agent_id=None, error=met.error)
         if isinstance(met, LeftOut):
             return SourceAccount(path=printable(met.path), tool=met.tool, agent_id=met.agent, skipped={met.reason: 1})
+        if isinstance(met, Source) and met.database is not None:
+            beside = openclaw.held(met, self._held_by(met.database))
+            if isinstance(beside, LeftOut):
+                return self.one(beside, report)
+            met = beside
         store = self.home.engine.store(met.agent, create=not self.dry_run)
-        if met.missing:
+        work: DatabaseImport | FileImport
+        if isinstance(met, Database):
+            work = DatabaseImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report)
+        elif met.missing:
             return self._missing(met)
-        work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report)
+        else:
+            work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report)
         account = work.run()
+        if isinstance(work, DatabaseImport) and (account.error is None or work.held):
+            self._held[met.path] = work.held
         written = frozenset(work.written)
         if written:
             # Rewinds inside a file leave rows to index: the import ends with everything findable.
             reconciling.settle(self.home, {met.agent: Scope(keys=written)}, seconds=float("inf"))
         self._begun.update((met.agent, first) for first in work.written.values() if first)
         return account
+
+    def _held_by(self, database: str) -> Held | None:
+        """What a database holds: as this import has met it, else as an earlier one did; nothing when none ever has; None when it is not there."""
+        if database in self._held or not os.path.lexists(database):
+            return self._held.get(database)
+        for agent in self.home.engine.agents():
+            with suppress(StoreError):
+                store = self.home.engine.store(agent)
+                if store is not None:
+                    with store.reading() as view:
+                        state = view.source(printable(database))
+                    if state is not None:
+                        return held_of(state)
+        return {}
 
     def _missing(self, source: Source) -> SourceAccount:
         """A session whose transcript is gone: its name and lineage are worth keeping, its messages cannot be had."""
