@@ -9,21 +9,23 @@ is missing. What is remembered holds no text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
 from wesaid import keys, limits
 from wesaid.engines.contract import Writer
 from wesaid.errors import SourceError
-from wesaid.importers import openclaw_sqlite, reading
-from wesaid.importers.known import MAIN, Database
+from wesaid.importers import NATIVE, openclaw_sqlite, reading
+from wesaid.importers.known import MAIN, Database, Told
+from wesaid.importers.openclaw import LineReader
 from wesaid.importers.openclaw_sqlite import Generation
 from wesaid.importers.reading_sqlite import Snapshot, snapshot
 from wesaid.rules import branch
 from wesaid.service.import_facts import Target
 from wesaid.service.import_writing import NEEDLE, Intake
-from wesaid.values import Nav, SourceState
+from wesaid.service.preparing import again, record_of
+from wesaid.values import Nav, SourceState, WindowSpec
 
 Kept = dict[str, Any]  # what is remembered of a window; see `_remember`
 Held = Mapping[str, tuple[str, int]]  # what a database holds: session id -> key and ordinal of the window
@@ -193,38 +195,75 @@ class DatabaseImport(Intake):
             self._carry(kept, standing)
             if kept["seq"] == window.last and (standing.refused or (kept["row"] == row and not respec)):
                 return
-        source = openclaw_sqlite.source_of(taken, window, self._database)
-        reader = openclaw_sqlite.reader(source)
-        target = Target(window.session_id, window.key, reader.told[MAIN], refused=standing.refused, window=spec, renews=True, respec=respec)
-        target.lifts, target.first = standing.lifts, self._firsts.get(window.key)
-        target.messages = kept["n"] if kept else 0
+        reader = openclaw_sqlite.reader(openclaw_sqlite.source_of(taken, window, self._database))
+        target = self._meet(window, reader.told[MAIN], standing, kept)
+        target.respec = respec
         target.retitle = kept is None or respec or kept["row"] != row or not standing.titled
-        target.known_as = "unchanged" if window.session_id in self._kept else "copy"
-        if stored is not None and kept is None and not standing.refused:
-            with self.view() as view:
-                if view is not None:
-                    self.load(target, view, session_id=spec.session_id)
-        elif stored is not None:
-            target.stored = True
-        self.targets[target.slot] = target
         after, tail = (kept["seq"], kept["tail"]) if kept else (-1, "")
         progress = self._progress[target.slot] = Progress(window, row, after, tail, target.known is not None, kept)
-        navs: list[Nav] = []
-        for each in openclaw_sqlite.rows(taken, window.session_id, after):
-            line = each.line
-            self.account.damaged_lines += line.damaged
-            target.damaged += line.damaged
-            for record in line.records:
-                event = reader.entry(record, each.seq, each.written_at)[1]
-                if target.known is not None:
-                    navs.append(event.nav)
-                self._size += self.take(target, event)
-            progress.seq, progress.tail = each.seq, each.digest
-            self._count_up()
+        navs = self._rows(taken, progress, target, reader)
+        if target.known_as == "copy" and target.known is not None and not self.dry_run:
+            target.moved |= self._set_aside(target, {nav.id for nav in navs if nav.id})
         if target.moved:
             target.ends, target.end = False, branch.resolve(navs).cursor.leaf
         progress.complete = True
         self._count_up()
+
+    def _meet(self, window: Generation, told: Told, standing: Standing, kept: Kept | None) -> Target:
+        """Where a window goes, with what is stored of it when it cannot be read on."""
+        name, key = window.session_id, window.key
+        target = self.targets[name] = Target(name, key, told, refused=standing.refused, window=window.spec, renews=True)
+        target.lifts, target.first = standing.lifts, self._firsts.get(key)
+        target.messages = kept["n"] if kept else 0
+        target.known_as = "unchanged" if name in self._kept else "copy"
+        if window.spec.session_id in standing.stored and not standing.refused:
+            target.stored = kept is not None
+            with self.view() as view:
+                if view is not None and kept is None:
+                    self.load(target, view, session_id=window.spec.session_id)
+        return target
+
+    def _rows(self, taken: Snapshot, progress: Progress, target: Target, reader: LineReader) -> list[Nav]:
+        """Take a window's rows from where it stands; when it is compared, what each does to the branch."""
+        navs: list[Nav] = []
+        for row in openclaw_sqlite.rows(taken, progress.window.session_id, progress.seq):
+            line = row.line
+            self.account.damaged_lines += line.damaged
+            target.damaged += line.damaged
+            for record in line.records:
+                event = reader.entry(record, row.seq, row.written_at)[1]
+                if target.known is not None:
+                    navs.append(event.nav)
+                self._size += self.take(target, event)
+            progress.seq, progress.tail = row.seq, row.digest
+            self._count_up()
+        return navs
+
+    def _set_aside(self, target: Target, names: set[str]) -> bool:
+        """Keep what only a file had said, when the database has gone another way: in a window beside; whether there was any.
+
+        A window mirrors the database's, so that what was imported from a file before would be abandoned there.
+        """
+        if self.store is None or target.window is None:
+            return False
+        name, subagent, after = target.window.session_id, ":subagent:" in target.key, -1
+        beside = WindowSpec(session_id=f"{name}@file", ordinal=target.window.ordinal - 1, reason="recovery")
+        found = ours = False
+        while True:
+            with self.store.reading() as view:
+                window = next(one.window for one in view.windows(target.key) if one.session_id == name)
+                rows = view.events(window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS)
+            if not rows:
+                return found and not ours
+            after = rows[-1].seq
+            alone = [row for row in rows if row.id and row.id not in names and row.position is not None]
+            ours |= any(NATIVE in record_of(row) for row in alone)
+            made = [again(self.home.redactor, self.dialect.name, row, subagent=subagent) for row in alone if NATIVE not in record_of(row)]
+            kept = [prepared for prepared in made if prepared.event.nav.has_message]
+            if kept:
+                found = True
+                with self.store.writing() as writer:
+                    writer.append(target.key, kept, window=beside)
 
     def _count_up(self) -> None:
         self._waiting += 1
@@ -268,11 +307,10 @@ class DatabaseImport(Intake):
         there = {key for key, _ in self.held.values()}
         for key in {kept["key"] for kept in self._kept.values() if not kept["refused"]}:
             path = f"{self.source.name}/{keys.short_digest(key)}"  # no file has this name: a database is no folder
-            known = writer.source(path)
             if key not in there and writer.session(key) is not None:
                 writer.note_source(_gone(path, self.source.tool, key))
-            elif key in there and known is not None:
-                writer.note_source(replace(known, missing=False))
+            elif key in there and writer.source(path) is not None:
+                writer.forget_source(path)
 
 
 def held_of(state: SourceState) -> Held:
