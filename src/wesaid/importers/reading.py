@@ -132,7 +132,7 @@ def identify(path: str, *, like: str = "") -> Identity:
             raise failure(path, error) from error
     size, changed = now.st_size, now.st_mtime_ns
     with suppress(OSError):
-        log = Path(f"{path}-wal").stat()
+        log = Path(f"{os.path.realpath(path)}-wal").stat()
         size, changed = size + log.st_size, max(changed, log.st_mtime_ns)
     return Identity(size, changed, f"{len(head)}:{hashlib.sha256(head).hexdigest()}")
 

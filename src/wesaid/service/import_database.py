@@ -40,7 +40,6 @@ class Standing:
     refused: str | None = None
     lifts: str | None = None  # a tombstone that is to be lifted
     stored: Mapping[str, tuple[int, str, bool]] = field(default_factory=dict)  # its windows here: session id -> ordinal, reason, findable
-    titled: bool = False
 
 
 @dataclass(slots=True)
@@ -131,10 +130,8 @@ class DatabaseImport(Intake):
             tombstone = next((one for one in found if one is not None), None)
             if tombstone is not None and self.again not in {key, tombstone.key}:
                 return Standing("deleted")
-            row = view.session(key)
-            windows = view.windows(key) if row is not None else ()
-            stored = {one.session_id: (one.ordinal, one.reason, one.findable) for one in windows}
-            return Standing(None, tombstone.key if tombstone else None, stored, bool(row and row.facts.title))
+            stored = {one.session_id: (one.ordinal, one.reason, one.findable) for one in view.windows(key)}
+            return Standing(None, tombstone.key if tombstone else None, stored)
 
     def _carry(self, kept: Kept, standing: Standing) -> None:
         """Account for what earlier imports met in a window."""
@@ -198,7 +195,7 @@ class DatabaseImport(Intake):
         reader = openclaw_sqlite.reader(openclaw_sqlite.source_of(taken, window, self._database))
         target = self._meet(window, reader.told[MAIN], standing, kept)
         target.respec = respec
-        target.retitle = kept is None or respec or kept["row"] != row or not standing.titled
+        target.retitle |= kept is None or respec or kept["row"] != row
         after, tail = (kept["seq"], kept["tail"]) if kept else (-1, "")
         progress = self._progress[target.slot] = Progress(window, row, after, tail, target.known is not None, kept)
         navs = self._rows(taken, progress, target, reader)
@@ -221,6 +218,8 @@ class DatabaseImport(Intake):
             with self.view() as view:
                 if view is not None and kept is None:
                     self.load(target, view, session_id=window.spec.session_id)
+                row = view.session(key) if view is not None else None
+                target.retitle = row is None or row.facts.title is None
         return target
 
     def _rows(self, taken: Snapshot, progress: Progress, target: Target, reader: LineReader) -> list[Nav]:
@@ -287,7 +286,7 @@ class DatabaseImport(Intake):
                 self._firsts[target.key] = target.first
         if complete:
             self._note_gone(writer)
-        live = {kept["key"] for kept in self._kept.values() if not kept["refused"] and not kept["gone"]}
+        live = {kept["key"] for kept in self._kept.values() if kept["stored"] and not kept["gone"]}
         writer.note_source(
             SourceState(
                 path=self.source.name,
@@ -296,21 +295,25 @@ class DatabaseImport(Intake):
                 mtime_ns=self._identity.mtime_ns,
                 offset=0,
                 head_digest=self._identity.head_digest,
-                keys=tuple(sorted(key for key in live if writer.session(key) is not None)),
+                keys=tuple(sorted(live)),
                 state={"complete": complete, "windows": dict(self._kept), "firsts": dict(self._firsts)},
             )
         )
 
     def _note_gone(self, writer: Writer) -> None:
         """Windows that the database has no more. A session of which it has none at all has lost its source, until it is back."""
+        were_gone = {kept["key"] for kept in self._kept.values() if kept["gone"]}
         self._kept = {slot: {**kept, "gone": kept["name"] not in self.held} for slot, kept in self._kept.items()}
         there = {key for key, _ in self.held.values()}
-        for key in {kept["key"] for kept in self._kept.values() if not kept["refused"]}:
-            path = f"{self.source.name}/{keys.short_digest(key)}"  # no file has this name: a database is no folder
-            if key not in there and writer.session(key) is not None:
-                writer.note_source(_gone(path, self.source.tool, key))
-            elif key in there and writer.source(path) is not None:
-                writer.forget_source(path)
+        for key in {kept["key"] for kept in self._kept.values() if kept["gone"]} - there:
+            if writer.session(key) is not None:
+                writer.note_source(_gone(self._gone_path(key), self.source.tool, key))
+        for key in were_gone & there:
+            writer.forget_source(self._gone_path(key))
+
+    def _gone_path(self, key: str) -> str:
+        """The name of a source that is no file: nothing lies below a database."""
+        return f"{self.source.name}/{keys.short_digest(key)}"
 
 
 def held_of(state: SourceState) -> Held:
