@@ -37,6 +37,8 @@ def account_lines(account: Mapping[str, Any], *, room: int = limits.CLI_PIPE_CEL
     for source in sources:
         if source.get("error"):
             yield [("failed: ", "error"), (f"{safe(str(source['path']))}: {safe(_message(source['error']))}", "")]
+            if isinstance(source["error"], Mapping) and source["error"].get("hint"):
+                yield [(f"  {safe(str(source['error']['hint']))}", "hint")]
 
 
 def has_reasons(account: Mapping[str, Any]) -> bool:

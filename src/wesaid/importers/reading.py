@@ -131,7 +131,7 @@ def identify(path: str, *, like: str = "") -> Identity:
         except OSError as error:
             raise failure(path, error) from error
     size, changed = now.st_size, now.st_mtime_ns
-    with suppress(OSError):
+    with suppress(OSError, ValueError):
         log = Path(f"{os.path.realpath(path)}-wal").stat()
         size, changed = size + log.st_size, max(changed, log.st_mtime_ns)
     return Identity(size, changed, f"{len(head)}:{hashlib.sha256(head).hexdigest()}")

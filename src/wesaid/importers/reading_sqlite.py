@@ -120,7 +120,8 @@ def _copy(path: str, folder: Path) -> None:
     that is copied afterwards, as long as that log was not begun anew in between: its header says so. Without a log the database itself
     must not have changed.
     """
-    path = os.path.realpath(path)  # the log lies beside the file itself, not beside a link to it
+    with suppress(OSError, ValueError):  # what is wrong with the name is said below
+        path = os.path.realpath(path)  # the log lies beside the file itself, not beside a link to it
     for attempt in range(limits.SNAPSHOT_TRIES):
         before = _fingerprint(path)
         try:
