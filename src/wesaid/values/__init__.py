@@ -31,9 +31,11 @@ from wesaid.values.asking import (
     TierName,
 )
 from wesaid.values.transcripts import (
+    UNKNOWN,
     Event,
     Facts,
     Flag,
+    Gap,
     Nav,
     NavKind,
     Placed,
@@ -47,6 +49,7 @@ from wesaid.values.transcripts import (
     StoredEvent,
     Tombstone,
     Traces,
+    Versions,
     WindowRow,
     WindowSpec,
 )
@@ -55,6 +58,7 @@ __all__ = [
     "EVERYTHING",
     "NOTHING",
     "OPERATOR",
+    "UNKNOWN",
     "Caller",
     "Candidate",
     "Clause",
@@ -64,6 +68,7 @@ __all__ = [
     "Filters",
     "Flag",
     "Found",
+    "Gap",
     "HistoryPage",
     "Hit",
     "Match",
@@ -90,6 +95,7 @@ __all__ = [
     "TierName",
     "Tombstone",
     "Traces",
+    "Versions",
     "WindowRow",
     "WindowSpec",
 ]
