@@ -197,6 +197,54 @@ def test_the_branch_vectors_hold_in_a_database(lab: Any, claw: Claw, state: Path
         assert row["messageId"] in lab.ids(row["text"], limit=25)
 
 
+def test_a_compaction_without_a_named_reason_takes_nothing_out(lab: Any, claw: Claw, state: Path) -> None:
+    """Its window begins with a later entry of the one before; a rewind of it takes both out, since both hold what was abandoned."""
+    claw.window("A", MAIN, FIRST)
+    claw.window("B", MAIN, [FIRST[1], said("m2", "m1", "late lark")], previous="A")
+    bring(lab, state)
+    assert [lab.ids(word) for word in ("otter", "walrus", "lark")] == [["m0"], ["m1"], ["m2"]]
+    claw.window(
+        "C", MAIN, [FIRST[1], said("m2", "m1", "late lark"), {"type": "leaf", "id": "L", "parentId": "m2", "targetId": None}], previous="B"
+    )
+    bring(lab, state)
+    assert [lab.ids(word) for word in ("otter", "walrus", "lark")] == [[], [], []]
+
+
+def test_an_older_copy_of_a_database_brings_nothing_back(lab: Any, claw: Claw, state: Path, tmp_path: Path) -> None:
+    """A backup from before a rewind says that the older window is current: what was taken out stays out, and all else is a copy."""
+    claw.window("A", MAIN, FIRST)
+    claw.db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    shutil.copyfile(claw.path, tmp_path / "backup.sqlite")
+    claw.window("B", MAIN, rewound("m0"), previous="A", reason="rewind")
+    bring(lab, state)
+    for _ in range(2):
+        assert bring(lab, tmp_path / "backup.sqlite")["skipped"] == {"copy": 2}
+        assert (lab.ids("walrus"), lab.ids("otter"), rows(lab)[MAIN].facts.session_id) == ([], ["m0"], "B")
+        (tmp_path / "backup.sqlite").touch()
+    claw.run("UPDATE session_nodes SET current_session_id = 'A'")
+    bring(lab, state)
+    assert (lab.ids("walrus"), rows(lab)[MAIN].facts.session_id) == (["m1"], "A")
+
+
+def test_a_long_chain_of_rewinds_costs_what_it_is_long(lab: Any, claw: Claw, state: Path) -> None:
+    """Hundreds of windows under one key, each a copy of the one before: one is found."""
+    with claw.db:
+        for at in range(300):
+            claw.window(f"W{at}", MAIN, FIRST, previous=f"W{at - 1}" if at else None)
+    bring(lab, state)
+    assert [one[0] for one in windows(lab, MAIN) if one[2]] == ["W299"]
+    assert len(lab.ids("walrus")) == 1
+
+
+def test_a_database_from_before_transcripts_is_passed_by(lab: Any, claw: Claw, state: Path) -> None:
+    """Earlier builds kept only other things in it: no failure, and no session."""
+    claw.run("DROP TABLE transcript_events")
+    file_of(state, "sessions/A.jsonl", FIRST)
+    totals = bring(lab, state)
+    assert (totals["skipped"], totals["imported"]) == ({"empty": 1}, 2)
+    assert importing.import_paths(lab.home, [state], tool="claude-code").as_json()["sources"] == []
+
+
 # ── a second time ────────────────────────────────────────────────────────────────────────────────────────────────
 def test_an_unchanged_database_is_not_read_again(lab: Any, claw: Claw, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second account says unchanged, and no copy is made for it."""
@@ -431,7 +479,7 @@ def test_a_database_that_cannot_be_read_says_so_and_the_rest_is_imported(lab: An
         other.close()
         if content is None:
             db = apsw.Connection(str(other.path))
-            db.execute("DROP TABLE transcript_events")
+            db.execute("DROP TABLE transcript_events; CREATE TABLE transcript_events (session_id, said)")
             db.close()
         else:
             other.path.write_bytes(content)

@@ -51,7 +51,7 @@ def again_command(row: SessionRow) -> str | None:
     if row.source_path is None or row.source_missing:
         return None
     agent = keys.parse(row.facts.key).agent_id
-    is_own = agent == row.facts.tool or f"/agents/{agent}/sessions/" in row.source_path  # where an import puts it that names no agent
+    is_own = agent == row.facts.tool or f"/agents/{agent}/" in row.source_path  # where an import puts it that names no agent
     return f"wesaid import {quoted(row.source_path)} --again {quoted(row.facts.key)}" + ("" if is_own else f" --agent {agent}")
 
 

@@ -92,6 +92,11 @@ def is_openclaws(taken: Snapshot) -> bool:
     return taken.has(_EVENTS, "session_id", "seq") and bool(_bodies(taken))
 
 
+def is_without(taken: Snapshot) -> bool:
+    """Whether a database has no transcripts at all: builds of the time of files kept other things in it already."""
+    return not taken.has(_EVENTS)
+
+
 def agent_of(taken: Snapshot) -> str | None:
     """The agent that the sessions' keys name, of a database that lies in no agent's folder."""
     for node, _ in _named(taken):
@@ -270,45 +275,59 @@ def _entry(taken: Snapshot, node: str) -> dict[str, Any]:
 
 
 def _order(windows: list[Generation], current: str | None) -> None:
-    """Ordinals: by time, none before the one that it follows, the current one last."""
-    by_id = {window.session_id: window for window in windows}
-    windows.sort(key=lambda one: (one.session_id == current, one.created_at, _depth(one, by_id), one.session_id))
+    """Ordinals: by time, none before the one that it follows where times are the same, the current one last."""
+    depths = _depths(windows)
+    windows.sort(key=lambda one: (one.session_id == current, one.created_at, depths[one.session_id], one.session_id))
     before = -1
     for window in windows:
         window.ordinal = before = max(window.created_at, before + 1)
 
 
-def _depth(window: Generation, by_id: Mapping[str, Generation]) -> int:
-    return sum(1 for _ in _chain(window, by_id))
-
-
-def _chain(window: Generation, by_id: Mapping[str, Generation]) -> Iterator[tuple[Generation, Generation]]:
-    """Links from a window back: ``(newer, older)``, each once, however the database ties them."""
-    seen = {window.session_id}
-    older = by_id.get(window.previous or "")
-    while older is not None and older.session_id not in seen:
-        seen.add(older.session_id)
-        yield window, older
-        window, older = older, by_id.get(older.previous or "")
+def _depths(windows: list[Generation]) -> dict[str, int]:
+    """How many windows each follows; a ring is cut somewhere."""
+    by_id = {window.session_id: window for window in windows}
+    depths: dict[str, int] = {}
+    for window in windows:
+        way: dict[str, None] = {}
+        at: Generation | None = window
+        while at is not None and at.session_id not in depths and at.session_id not in way:
+            way[at.session_id] = None
+            at = by_id.get(at.previous or "")
+        depth = depths.get(at.session_id, 0) if at is not None else 0
+        for name in reversed(way):
+            depth += 1
+            depths[name] = depth
+    return depths
 
 
 def _hide(taken: Snapshot, windows: list[Generation], current: str | None) -> None:
-    """Which windows must not be found: those that a rewind or switch replaced (docs/decisions/0006, "Windows")."""
+    """Which windows must not be found: those that a rewind or switch replaced, and what they repeat (docs/decisions/0006, "Windows")."""
     by_id = {window.session_id: window for window in windows}
-    copies: dict[str, bool] = {}
+    hidden: set[str] = set()
     for window in windows:
-        for newer, older in _chain(window, by_id):
-            if newer.session_id not in copies:
-                copies[newer.session_id] = newer.reason in _REPLACING or _repeats(taken, newer, older)
-            if newer is window and not (newer.reason in _REPLACING or (newer.reason is None and copies[newer.session_id])):
-                break  # it replaces nothing
-            if not copies[newer.session_id]:
-                break  # nothing of the chain is in what came before a plain reset
-            older.findable = older.session_id == current
+        older = by_id.get(window.previous or "")
+        if older is None or older is window or not _replaces(taken, window, older):
+            continue
+        while older is not None and older.session_id not in hidden:
+            hidden.add(older.session_id)
+            before = by_id.get(older.previous or "")
+            # Nothing of the chain stands in what came before a plain reset.
+            goes_on = before is not None and (older.reason in _REPLACING or _repeats(taken, older, before))
+            older = before if goes_on else None
+    for window in windows:
+        window.findable = window.session_id == current or window.session_id not in hidden
+
+
+def _replaces(taken: Snapshot, newer: Generation, older: Generation) -> bool:
+    """Whether a window is there instead of the one before it. Without a reason: when it has the same beginning, as a rewind's copy has."""
+    if newer.reason is not None:
+        return newer.reason in _REPLACING
+    first = next(iter(_beginning(taken, newer.session_id).items()), None)
+    return first is not None and first == next(iter(_beginning(taken, older.session_id).items()), None)
 
 
 def _repeats(taken: Snapshot, newer: Generation, older: Generation) -> bool:
-    """Whether a window begins with entries of the one before it, as a rewind's copy does: the same id and the same record."""
+    """Whether a window's first entries stand in the one before it: the same id and the same record."""
     begun = _beginning(taken, newer.session_id)
     if not taken.has(_NAMES, "session_id", "event_id", "seq"):
         return not begun.items().isdisjoint(_beginning(taken, older.session_id).items())
@@ -342,4 +361,17 @@ def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
 
 
-__all__ = ["FILE", "Generation", "Row", "agent_of", "facts_digest", "generations", "is_openclaws", "reader", "rows", "source_of", "tail"]
+__all__ = [
+    "FILE",
+    "Generation",
+    "Row",
+    "agent_of",
+    "facts_digest",
+    "generations",
+    "is_openclaws",
+    "is_without",
+    "reader",
+    "rows",
+    "source_of",
+    "tail",
+]

@@ -181,8 +181,10 @@ def _no_room(path: str, error: OSError) -> SourceError:
 
 # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
 def _opened(path: str, copy: Path) -> apsw.Connection:
-    if peek(path, len(MAGIC)) != MAGIC:
-        raise damaged(path)
+    header = peek(str(copy), limits.HEADER_BYTES)
+    page = int.from_bytes(header[16:18], "big")  # where the header has the size of a page; 1 stands for 64 KiB
+    if not header.startswith(MAGIC) or copy.stat().st_size < (page if page > 1 else limits.DATABASE_BYTES_MIN):
+        raise damaged(path)  # SQLite would take one shorter than a page for an empty database
     try:
         db = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
     except apsw.Error as error:

@@ -52,6 +52,7 @@ class Progress:
     tail: str
     compares: bool
     before: Kept | None  # what was known of it, of which this reading is the rest
+    findable: bool  # as the database has it
     complete: bool = False
 
 
@@ -84,6 +85,9 @@ class DatabaseImport(Intake):
                 return
         failed: SourceError | None = None
         with snapshot(self.source.path, self.home.path if self.home.path.is_dir() else None) as taken:
+            if openclaw_sqlite.is_without(taken):
+                self.account.skip("empty")
+                return
             windows = openclaw_sqlite.generations(taken, self._database)
             self.held = {window.spec.session_id: (window.key, window.ordinal) for window in windows}
             for key, own in groupby(windows, key=lambda window: window.key):
@@ -185,8 +189,12 @@ class DatabaseImport(Intake):
         return False
 
     def _window(self, taken: Snapshot, window: Generation, standing: Standing, kept: Kept | None) -> None:
-        row, spec = openclaw_sqlite.facts_digest(taken, window), window.spec
-        stored = standing.stored.get(spec.session_id)
+        row, before = openclaw_sqlite.facts_digest(taken, window), self._kept.get(window.session_id)
+        stored = standing.stored.get(window.spec.session_id)
+        says = window.findable
+        if stored is not None and not stored[2] and (before is None or before["findable"]):
+            window.findable = False  # another source has taken it out: an older copy of a database does not bring it back
+        spec = window.spec
         respec = stored is not None and stored != (spec.ordinal, spec.reason, spec.findable) and not standing.refused
         if kept is not None:
             self._carry(kept, standing)
@@ -197,7 +205,7 @@ class DatabaseImport(Intake):
         target.respec = respec
         target.retitle |= kept is None or respec or kept["row"] != row
         after, tail = (kept["seq"], kept["tail"]) if kept else (-1, "")
-        progress = self._progress[target.slot] = Progress(window, row, after, tail, target.known is not None, kept)
+        progress = self._progress[target.slot] = Progress(window, row, after, tail, target.known is not None, kept, says)
         navs = self._rows(taken, progress, target, reader)
         if target.known_as == "copy" and target.known is not None and not self.dry_run:
             target.moved |= self._set_aside(target, {nav.id for nav in navs if nav.id})
@@ -345,6 +353,7 @@ def _remember(progress: Progress, target: Target) -> Kept:
         "damaged": before["damaged"] + target.damaged,
         "refused": target.refused,
         "stored": target.stored and not target.refused,
+        "findable": progress.findable,
         "compares": progress.compares and not progress.complete,
         "gone": False,
     }

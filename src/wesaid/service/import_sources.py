@@ -119,8 +119,6 @@ def _folder(top: str, wanted: Wanted) -> Iterator[Met]:
             if owner is not None and PurePath(folder.path).name == _ARCHIVE:
                 yield from _archive(kept, owner, wanted)
                 continue
-            if openclaw_sqlite.FILE in kept.files:
-                yield from _database(f"{folder.path}/{openclaw_sqlite.FILE}", wanted)
         for name in kept.files:
             yield from _lone(f"{folder.path}/{name}", wanted, named=False)
 
@@ -169,6 +167,9 @@ def _owner_of(folder: PurePath) -> str | None:
 
 def _database(path: str, wanted: Wanted) -> Iterator[Met]:
     """A database: its agent's by the folder, else by what it says itself."""
+    if wanted.tool not in (None, openclaw.DIALECT.name):
+        yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="other-format")
+        return
     owner = _owner_of(PurePath(path).parent)
     if owner is None:
         try:
@@ -222,7 +223,7 @@ def _lone(path: str, wanted: Wanted, *, named: bool) -> Iterator[Met]:
         secondary = openclaw.left_out(name) if wanted.tool in (None, openclaw.DIALECT.name) else None
         if secondary and (named or name.endswith(_SUFFIXES)):
             yield LeftOut(path=path, tool=openclaw.DIALECT.name, agent=wanted.agent, reason=secondary)
-        elif (named or name == openclaw_sqlite.FILE) and reading.beginning(path).startswith(MAGIC):
+        elif name == openclaw_sqlite.FILE or (named and reading.beginning(path).startswith(MAGIC)):
             yield from _database(path, wanted)
         elif name in _NAMED:
             reading.identify(path)

@@ -174,6 +174,12 @@ class Intake:
             writer.create(self._facts(writer, target))
         elif target.lifts and window is None:  # somebody went on under the key: what comes back is an earlier window of it
             window = WindowSpec(session_id=target.told.session_id, ordinal=-1, reason="recovery")
+        if (
+            window is not None
+            and not target.respec
+            and any(one.session_id == window.session_id and not one.findable for one in writer.windows(target.key))
+        ):
+            window = replace(window, findable=False)  # only the database that took it out may bring it back
         if target.batch:
             target.batch[0] = after_ours(writer, target.key, window.session_id if window else None, target.batch[0])
             target.last = target.batch[-1].event.nav.id or target.last

@@ -121,7 +121,7 @@ class _Run:
         if isinstance(met, LeftOut):
             return SourceAccount(path=printable(met.path), tool=met.tool, agent_id=met.agent, skipped={met.reason: 1})
         if isinstance(met, Source) and met.database is not None:
-            beside = openclaw.held(met, self._held_by(met.database))
+            beside = openclaw.held(met, self._held_by(met.database, met.agent))
             if isinstance(beside, LeftOut):
                 return self.one(beside, report)
             met = beside
@@ -143,11 +143,11 @@ class _Run:
         self._begun.update((met.agent, first) for first in work.written.values() if first)
         return account
 
-    def _held_by(self, database: str) -> Held | None:
+    def _held_by(self, database: str, first: str) -> Held | None:
         """What a database holds: as this import has met it, else as an earlier one did; nothing when none ever has; None when it is not there."""
         if database in self._held or not os.path.lexists(database):
             return self._held.get(database)
-        for agent in self.home.engine.agents():
+        for agent in dict.fromkeys((first, *self.home.engine.agents())):
             with suppress(StoreError):
                 store = self.home.engine.store(agent)
                 if store is not None:
