@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -161,6 +162,11 @@ def test_a_copy_is_private_and_has_no_name_while_it_is_read(tmp_path: Path, monk
     left.mkdir()
     os.utime(left, (time.time() - 90_000,) * 2)
     (scratch / "wesaid-reading-of-now").mkdir()
+    (scratch / "wesaid-reading-by-another").mkdir()
+    os.utime(scratch / "wesaid-reading-by-another", (time.time() - 90_000,) * 2)
+    lock = os.open(scratch / "wesaid-reading-by-another", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    others = {"wesaid-reading-of-now", "wesaid-reading-by-another"}
     db = writer(path)
     db.execute("CREATE TABLE pair (a, b); INSERT INTO pair VALUES (1, 1)")
     modes, real = [], shutil.copyfile
@@ -173,13 +179,14 @@ def test_a_copy_is_private_and_has_no_name_while_it_is_read(tmp_path: Path, monk
 
     def read() -> None:
         with snapshot(str(path), scratch) as taken:
-            assert [each.name for each in scratch.iterdir()] == ["wesaid-reading-of-now"]
+            assert {each.name for each in scratch.iterdir()} == others
             assert list(taken.rows("SELECT a FROM pair")) == [(1,)]
             raise KeyError
 
     with pytest.raises(KeyError):
         read()
-    assert (set(modes), [each.name for each in scratch.iterdir()]) == ({0o700}, ["wesaid-reading-of-now"])
+    assert (set(modes), {each.name for each in scratch.iterdir()}) == ({0o700}, others)
+    os.close(lock)
     db.close()
 
 

@@ -33,6 +33,9 @@ if sys.version_info >= (3, 14):  # where it is part of Python
 else:
     from backports import zstd
 
+if sys.platform != "win32":
+    import fcntl
+
 MAGIC: Final = b"SQLite format 3\x00"
 _LOGS: Final = ("-wal", "-journal")
 _PREFIX: Final = "wesaid-reading-"
@@ -90,6 +93,7 @@ def snapshot(path: str, scratch: Path | None = None) -> Iterator[Snapshot]:
     except OSError as error:
         raise _no_room(path, error) from error
     db: apsw.Connection | None = None
+    lock = _locked(folder)
     try:
         _copy(path, folder)
         db = _opened(path, folder / "copy")
@@ -100,6 +104,8 @@ def snapshot(path: str, scratch: Path | None = None) -> Iterator[Snapshot]:
             with suppress(apsw.Error):
                 db.close()
         shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def unpacked(data: bytes) -> bytes | None:
@@ -161,13 +167,26 @@ def _fingerprint(path: str) -> tuple[object, ...]:
 
 
 def _sweep(scratch: Path | None) -> None:
-    """Take away copies that a process left which was killed while copying. Those of the last hour may still be in use."""
-    top = scratch or Path(tempfile.gettempdir())
-    with suppress(OSError):
-        for folder in top.glob(f"{_PREFIX}*"):
-            with suppress(OSError):
-                if folder.stat().st_mtime < time.time() - limits.SNAPSHOT_LEFT_SECONDS and not folder.is_symlink():
-                    shutil.rmtree(folder, ignore_errors=True)
+    """Take away copies that a process left which was killed while copying: nobody holds their lock any more."""
+    for folder in (scratch or Path(tempfile.gettempdir())).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            is_old = folder.lstat().st_mtime < time.time() - limits.SNAPSHOT_LEFT_SECONDS
+            if is_old and not folder.is_symlink() and (lock := _locked(folder)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """The lock of a copy's folder, which ends with the process that holds it; None when another one does, or when there are no such locks."""
+    if sys.platform == "win32":
+        return None  # there an open file keeps its name
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
 
 
 def _no_room(path: str, error: OSError) -> SourceError:
