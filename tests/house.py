@@ -53,6 +53,7 @@ ROOMS = (
         "wesaid.importers.openclaw_sqlite",
         (*VALUES, "wesaid.importers.reading", "wesaid.importers.reading_sqlite", "wesaid.importers.known", "wesaid.importers.openclaw"),
     ),
+    Room("wesaid.importers.codex", (*VALUES, "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.codex")),
     Room("wesaid.embed", (*VALUES, "wesaid.rules.fold", "wesaid.embed")),
     Room("wesaid.engines.contract", VALUES),
     Room(
