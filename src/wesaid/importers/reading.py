@@ -118,6 +118,8 @@ def _open(path: str) -> BufferedReader:
 def identify(path: str, *, like: str = "") -> Identity:
     """Size, time and head digest of a file; ``like`` is an older digest, whose number of bytes is taken again.
 
+    What a database has in its write-ahead log counts as part of it, as does the time of that log.
+
     Raises:
         SourceError: the file cannot be read.
     """
@@ -129,7 +131,22 @@ def identify(path: str, *, like: str = "") -> Identity:
             head = handle.read(min(length, limits.HEAD_DIGEST_BYTES))
         except OSError as error:
             raise failure(path, error) from error
-    return Identity(now.st_size, now.st_mtime_ns, f"{len(head)}:{hashlib.sha256(head).hexdigest()}")
+    size, changed = now.st_size, now.st_mtime_ns
+    with suppress(OSError, ValueError):
+        log = Path(f"{os.path.realpath(path)}-wal").stat()
+        size, changed = size + log.st_size, max(changed, log.st_mtime_ns)
+    return Identity(size, changed, f"{len(head)}:{hashlib.sha256(head).hexdigest()}")
+
+
+def peek(path: str, count: int, *, absent_ok: bool = False) -> bytes:
+    """The first ``count`` bytes of a file. SourceError when it cannot be read; nothing when it may be absent and is."""
+    try:
+        with _open(path) as handle:
+            return handle.read(count)
+    except (OSError, SourceError) as error:
+        if absent_ok and not os.path.lexists(path):
+            return b""
+        raise failure(path, error) if isinstance(error, OSError) else error from None
 
 
 def digest_before(path: str, offset: int) -> str:
@@ -207,11 +224,7 @@ def _file_times(entries: Iterable[os.DirEntry[str]]) -> Iterator[tuple[str, int]
 
 def beginning(path: str) -> bytes:
     """The first bytes of a file, to tell what it is."""
-    with _open(path) as handle:
-        try:
-            return handle.read(limits.HEAD_DIGEST_BYTES)
-        except OSError as error:
-            raise failure(path, error) from error
+    return peek(path, limits.HEAD_DIGEST_BYTES)
 
 
 def document(path: str) -> Record:
@@ -288,6 +301,11 @@ def _newline(held: bytearray, encoding: Encoding, at: int) -> int:
     while at >= 0 and at % encoding.width:
         at = held.find(encoding.newline, at + 1)
     return at
+
+
+def row(raw: bytes | None, end: int) -> Line:
+    """A value of a database row as a line; None for one that could not be had."""
+    return _line(raw, end, _UTF8, whole=True)
 
 
 def _line(raw: bytes | None, end: int, encoding: Encoding, *, whole: bool) -> Line:

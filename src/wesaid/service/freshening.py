@@ -13,12 +13,13 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from time import monotonic
 
 from wesaid import limits
 from wesaid.errors import StoreError, WesaidError
-from wesaid.importers.known import LeftOut, Source
+from wesaid.importers import reading
+from wesaid.importers.known import Database, LeftOut, Source
 from wesaid.service.import_sources import Met, Unread, Wanted, some
 from wesaid.service.importing import Run
 from wesaid.service.looking import Listed, Look
@@ -96,7 +97,7 @@ class _Work:
         is_settled = True
         with suppress(WesaidError, OSError):
             for found in self._in_time(some(folder, names, wanted, known=known)):
-                if isinstance(found, Source) and not found.missing:
+                if isinstance(found, Database) or (isinstance(found, Source) and not found.missing):
                     is_settled = self._one(found) and is_settled
                 elif isinstance(found, LeftOut):
                     is_settled = is_settled and found.reason != _UNSETTLED
@@ -114,7 +115,7 @@ class _Work:
             if monotonic() >= self.run.until:
                 return
 
-    def _one(self, source: Source) -> bool:
+    def _one(self, source: Database | Source) -> bool:
         """Import one file; whether the store has all of it now."""
         self._tried.add(source.path)
         self.behind.add(source.path)
@@ -122,7 +123,8 @@ class _Work:
             return False
         self.imported = True
         try:
-            is_read = self.run.one(source, lambda: None).error is None and self._is_read(source)
+            account = self.run.one(source, lambda: None)
+            is_read = account.error is None and self._is_read(source, left_out=bool(account.skipped))
         except (WesaidError, OSError):
             self._writable[source.agent] = False  # for this search: no other file would fare better
             return False
@@ -130,15 +132,15 @@ class _Work:
             self.behind.discard(source.path)
         return is_read
 
-    def _is_read(self, source: Source) -> bool:
-        """Whether the store has all of a file as it is now."""
+    def _is_read(self, source: Database | Source, *, left_out: bool) -> bool:
+        """Whether the store has all of a file as it is now, or the import left the file out as a whole."""
         store = self.home.engine.store(source.agent)
         if store is None:
-            return False
-        now = Path(source.path).stat()
+            return left_out
+        now = reading.identify(source.path)
         with store.reading() as view:
             state = view.source(source.name)
-        return state is not None and (state.size, state.mtime_ns) == (now.st_size, now.st_mtime_ns)
+        return left_out if state is None else (state.size, state.mtime_ns) == (now.size, now.mtime_ns)
 
     def _may_write(self, agent: str) -> bool:
         """Whether a transaction can begin at once: nothing is read for a store that is busy or read-only."""

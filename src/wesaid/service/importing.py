@@ -16,10 +16,11 @@ from wesaid import keys, limits
 from wesaid.engines.contract import Store, View
 from wesaid.errors import NotFoundError, StoreBusyError, StoreError
 from wesaid.importers import openclaw
-from wesaid.importers.known import LeftOut, Source
+from wesaid.importers.known import Database, LeftOut, Source
 from wesaid.importers.reading import printable
 from wesaid.service import reconciling
 from wesaid.service.import_account import Account, Failure, SourceAccount, account_of
+from wesaid.service.import_database import DatabaseImport, Held, held_of
 from wesaid.service.import_facts import facts_of
 from wesaid.service.import_file import FileImport
 from wesaid.service.import_pace import OvertakenError, Pace
@@ -115,6 +116,7 @@ class Run:
     again: str | None = None
     until: float = inf  # of time.monotonic: see Pace
     _begun: set[tuple[str, str]] = field(default_factory=set)  # agent and first message
+    _held: dict[str, Held] = field(default_factory=dict)  # by database
 
     # ── one source ───────────────────────────────────────────────────────────────────────────────────────────────
     def one(self, met: Met, report: Callable[[], None]) -> SourceAccount:
@@ -123,24 +125,52 @@ class Run:
             return SourceAccount(path=printable(met.path), tool=None, agent_id=None, error=met.error)
         if isinstance(met, LeftOut):
             return SourceAccount(path=printable(met.path), tool=met.tool, agent_id=met.agent, skipped={met.reason: 1})
+        if isinstance(met, Source) and met.database is not None:
+            beside = openclaw.held(met, self._held_by(met.database, met.agent))
+            if isinstance(beside, LeftOut):
+                return self.one(beside, report)
+            met = beside
         store = self.home.engine.store(met.agent, create=not self.dry_run)
-        if met.missing:
+        if isinstance(met, Source) and met.missing:
             return self._missing(met)
-        work, account = self._file(met, store, report)
-        written = frozenset(target.key for target in work.touched)
+        work, account = self._source(met, store, report)
+        if isinstance(work, DatabaseImport) and (account.error is None or work.held):
+            self._held[met.path] = work.held
+        written = frozenset(work.written)
         if written and self.until == inf:  # else a search does it next
             # Rewinds inside a file leave rows to index: the import ends with everything findable.
             reconciling.settle(self.home, {met.agent: Scope(keys=written)}, seconds=float("inf"))
-        self._begun.update((met.agent, target.first) for target in work.touched if target.first)
+        self._begun.update((met.agent, first) for first in work.written.values() if first)
         return account
 
-    def _file(self, met: Source, store: Store | None, report: Callable[[], None]) -> tuple[FileImport, SourceAccount]:
-        """Import one file; begun again when another process got there first."""
+    def _source(
+        self, met: Database | Source, store: Store | None, report: Callable[[], None]
+    ) -> tuple[DatabaseImport | FileImport, SourceAccount]:
+        """Import one source; begun again when another process got there first."""
         for _ in range(limits.IMPORT_TRIES):
-            work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report, pace=Pace(self.until))
+            work: DatabaseImport | FileImport
+            pace = Pace(self.until)
+            if isinstance(met, Database):
+                work = DatabaseImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report, pace=pace)
+            else:
+                work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report, pace=pace)
             with suppress(OvertakenError):
                 return work, work.run()
-        raise StoreBusyError("other processes are importing the same files", hint="try again when they are done")
+        raise StoreBusyError("other processes are importing the same sources", hint="try again when they are done")
+
+    def _held_by(self, database: str, first: str) -> Held | None:
+        """What a database holds: as this import has met it, else as an earlier one did; nothing when none ever has; None when it is not there."""
+        if database in self._held or not os.path.lexists(database):
+            return self._held.get(database)
+        for agent in dict.fromkeys((first, *self.home.engine.agents())):
+            with suppress(StoreError):
+                store = self.home.engine.store(agent)
+                if store is not None:
+                    with store.reading() as view:
+                        state = view.source(printable(database))
+                    if state is not None:
+                        return held_of(state)
+        return {}
 
     def _missing(self, source: Source) -> SourceAccount:
         """A session whose transcript is gone: its name and lineage are worth keeping, its messages cannot be had."""
@@ -156,7 +186,7 @@ class Run:
         with store.writing() as writer:
             row = writer.session(source.key)
             if row is None:
-                writer.create(facts_of(self.home.redactor, source, told, None, titles=(told.better_title,)))
+                writer.create(facts_of(self.home.redactor, source.tool, told, None, titles=(told.better_title,)))
             if state is not None and not state.missing:
                 writer.note_source(replace(state, missing=True))
         return account
@@ -197,7 +227,7 @@ class Run:
         for top in tops if not self.dry_run else ():
             if not Path(top).is_dir() or printable(top) != top:
                 continue
-            below = {found.agent for found in met if isinstance(found, Source) and PurePath(found.path).is_relative_to(top)}
+            below = {found.agent for found in met if isinstance(found, Database | Source) and PurePath(found.path).is_relative_to(top)}
             for agent in sorted(below):
                 store = self.home.engine.store(agent)
                 if store is None:

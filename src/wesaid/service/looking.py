@@ -21,7 +21,8 @@ from wesaid.service.opening import Home
 from wesaid.values import Folder, KnownFile, Scope
 
 _ESCAPED: Final = "\\x"  # in the name of a file that is no Unicode: it cannot be looked at by it
-_SUFFIXES: Final = (".jsonl", ".ndjson")
+_DATABASE: Final = ".sqlite"
+_SUFFIXES: Final = (".jsonl", ".ndjson", _DATABASE)
 _RESET: Final = ".jsonl.reset."
 
 
@@ -105,8 +106,13 @@ class Look:
         except (OSError, ValueError):
             return  # a folder that may not be entered now: nothing is known of what is in it
         else:
-            if now.st_mtime_ns != mtime_ns or now.st_size != size or missing:
-                self.changed.append((now.st_mtime_ns, agent, file))
+            changed, length = now.st_mtime_ns, now.st_size
+            if path.endswith(_DATABASE):
+                with suppress(OSError, ValueError):  # what lies in its log counts, as an import counts it (reading.identify)
+                    log = Path(f"{os.path.realpath(path)}-wal").stat()
+                    changed, length = max(changed, log.st_mtime_ns), length + log.st_size
+            if changed != mtime_ns or length != size or missing:
+                self.changed.append((changed, agent, file))
 
     # ── folders ──────────────────────────────────────────────────────────────────────────────────────────────────
     def folders(self) -> None:
