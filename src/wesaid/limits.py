@@ -128,9 +128,29 @@ LATEST_MS: Final = 253_402_300_800_000  # the year 10 000: beyond it is no date
 NAV_LINKS: Final = 20_000  # rows off the chat chain whose parents are remembered while a file is read; later lines name recent ones
 NAV_LINKS_KEPT: Final = 512  # how many of them go with the resume offset: about 40 KB
 TITLE_ROWS: Final = 64  # beginning of a conversation in which its title is looked for; people speak in the first rows
+SNAPSHOT_TRIES: Final = 8  # copies of a database that is being written to, until one is consistent; under two seconds of pauses in all
+SNAPSHOT_PAUSE_SECONDS: Final = 0.05
+SNAPSHOT_LEFT_SECONDS: Final = 10.0  # a folder younger than this may not be locked yet by who has just made it
+WAL_HEADER_BYTES: Final = 32  # of SQLite's write-ahead log: with its salts it tells one log from the next
+WINDOW_ROWS_COMPARED: Final = 64  # first entries of a window that are looked for in the one before it
 NEAR_TWINS: Final = 15  # messages of one speaker between two tellings of the same words in a Codex rollout; real files have three
 WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
+
+# ── freshness: what a search does about transcripts that have grown ──────────────────────────────────────────────────
+FRESH_SECONDS: Final = 0.25  # all of it, before the search proper: as long as a search may wait for stale sessions
+FRESH_LOOK_SECONDS: Final = 0.15  # of it for looking at files: 10 000 take 35 ms, on a busy machine thrice as long
+FRESH_FOLDERS_SECONDS: Final = 0.05  # and at folders that are followed; a line that was appended then takes 5 ms to import
+FRESH_RECENT_FILES: Final = 1000  # of the sessions that were last updated, looked at first: a growing file is one of them
+FRESH_FILES: Final = 20_000  # looked at for a session caller, whose sources are read in one go
+FRESH_PAGE_FILES: Final = 2000  # known files read from the store at a time while looking
+FRESH_FILES_A_CLOCK: Final = 64  # files looked at between two glances at the clock: a fifth of a millisecond
+FRESH_BATCH_SECONDS: Final = 0.03  # with less time left no further batch of a file is begun
+FRESH_BUSY_SECONDS: Final = 0.025  # a search waits this long for another process's transaction, then leaves the file for the next one
+FRESH_SETTLED_NS: Final = 2_000_000_000  # a folder that changed less long ago may change again within the tick of its clock
+SCAN_BYTES_A_SECOND: Final = 1_000_000_000  # looking for the do-not-index marker; measured 5 GB/s of a file in memory
+ANEW_BYTES_A_SECOND: Final = 8_000_000  # reading a file anew and comparing it with what is stored; measured 10 to 20 MB/s
+IMPORT_TRIES: Final = 8  # of one file while other processes import it too; each time they have got further
 
 # ── SQLite ───────────────────────────────────────────────────────────────────────────────────────────────────────
 DATABASE_BYTES_MIN: Final = 512  # SQLite's smallest page; it takes a shorter file for an empty one and would write over it

@@ -27,6 +27,15 @@ ROWS = (
     Requirement("search.hit", MISSION, "Each result has session key, timestamp, role, and a short excerpt that matches."),
     Requirement("search.reopen", MISSION, "The returned key, given to history, opens the surrounding conversation."),
     Requirement("search.exact", MISSION, "Exact words and exact phrases of raw transcripts are found."),
+    Requirement(
+        "search.fresh",
+        "contract.md §6",
+        "A search first reads what known transcripts have gained since they were imported, or says how many it has not read.",
+    ),
+    Requirement("search.resume", "contract.md §2", "A result of another tool says how its session is opened again there."),
+    Requirement(
+        "search.filters", "contract.md §2", "Tool and project narrow a search and a list alike; an answer that this leaves empty says so."
+    ),
     Requirement("vis.same", MISSION, "Search obeys the same visibility rules as history, by the same code."),
     Requirement("vis.before-limits", MISSION, "Results outside what the caller may see are removed before any limit is applied."),
     Requirement(

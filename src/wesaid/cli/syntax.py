@@ -96,7 +96,7 @@ def append() -> None:
 @click.option("--after", metavar="TIME", help="Not before: 2026-01-31, 7d, 2w, 3mo, yesterday, last month.")
 @click.option("--before", metavar="TIME", help="Only before this time.")
 @click.option("--tool", metavar="TOOL", help="Only sessions of this tool, such as claude-code.")
-@click.option("--project", metavar="PATH", help="Only sessions that worked in this folder.")
+@click.option("--project", metavar="PATH", help="Only sessions that worked in this folder, or in one below it.")
 @click.option("--order", type=click.Choice(["relevance", "newest", "oldest"]), help="Default: relevance.")
 @click.option("--limit", type=int, metavar="N", help=f"At most N hits, 1 to {limits.RESULTS_MAX} (default {limits.RESULTS_DEFAULT}).")
 @click.option("--context", type=int, metavar="N", help=f"N messages around each hit, 0 to {limits.CONTEXT_MESSAGES_MAX}.")

@@ -22,11 +22,14 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from wesaid.values import (
+    NO_FILTERS,
     Clause,
     Facts,
     Filters,
+    Folder,
     Found,
     Gap,
+    KnownFile,
     Match,
     Placed,
     Prepared,
@@ -55,8 +58,11 @@ class View(Protocol):
     def session_by_id(self, session_id: str, scope: Scope) -> SessionRow | None:
         """The session in scope one of whose windows has this id (the newest such session)."""
 
-    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
-        """Sessions in scope, latest ``updated_at`` first, ties by key."""
+    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None, filters: Filters = NO_FILTERS) -> list[SessionRow]:
+        """Sessions in scope, latest ``updated_at`` first, ties by key; of ``filters`` only ``tool`` and ``project`` are looked at."""
+
+    def tools(self, scope: Scope) -> list[str]:
+        """The tools that sessions in scope came from, sorted."""
 
     def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
         """Sessions in scope one of whose windows has an event of this id, latest first; a handful at most."""
@@ -156,6 +162,15 @@ class View(Protocol):
     def sources(self, key: str | None = None) -> list[SourceState]:
         """Every known source (that a session came from), by path."""
 
+    def recent_files(self, scope: Scope, *, limit: int) -> list[KnownFile]:
+        """Known sources of the sessions that were last updated, latest first, each once; of a narrow scope only those that are in no other session."""
+
+    def files(self, *, after: str, limit: int) -> list[KnownFile]:
+        """Known sources by path, from the first one after ``after`` on (``""``: from the first)."""
+
+    def folders(self) -> list[Folder]:
+        """The folders that are followed, by path."""
+
     def totals(self) -> Mapping[str, int]:
         """``sessions``, ``windows``, ``events``, ``messages`` (indexed), ``stale``, ``tombstones``, ``bytes`` (of storage)."""
 
@@ -224,6 +239,12 @@ class Writer(View, Protocol):
 
     def forget_source(self, path: str) -> None:
         """Forget that a file was ever read. Sessions that came from it stay."""
+
+    def note_folder(self, folder: Folder) -> None:
+        """Follow a folder, or remember what of it was looked at."""
+
+    def forget_folder(self, path: str) -> None:
+        """Follow a folder no more."""
 
 
 class Store(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -16,8 +16,9 @@ from typing import Any, Final
 
 from wesaid import keys
 from wesaid.errors import InputError, SourceError, WesaidError
-from wesaid.importers import DIALECTS, codex, known, openclaw, reading
-from wesaid.importers.known import LeftOut, Source
+from wesaid.importers import DIALECTS, codex, known, openclaw, openclaw_sqlite, reading
+from wesaid.importers.known import Database, LeftOut, Source
+from wesaid.importers.reading_sqlite import MAGIC, snapshot
 
 _IGNORE_FILE: Final = ".wesaidignore"
 _SUFFIXES: Final = (".jsonl", ".ndjson")
@@ -28,6 +29,7 @@ _NAMED: Final = {
     "sessions.json": "session-list",
     "session_index.jsonl": "session-list",
 }
+_ARCHIVE: Final = "session-sqlite-import-archive"
 _DEFAULT_AGENT: Final = "main"  # of OpenClaw-format files outside an agent's folder (contract.md §4)
 
 
@@ -39,7 +41,7 @@ class Unread:
     error: WesaidError
 
 
-Met = Source | LeftOut | Unread
+Met = Source | Database | LeftOut | Unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +81,50 @@ def discover(paths: Iterable[str | Path], wanted: Wanted) -> list[Met]:
             continue
         for found in _folder(absolute, wanted) if Path(absolute).is_dir() else _file(absolute, wanted):
             met.setdefault(found.path, found)
-    spawned = [found for found in met.values() if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
+    return _parents_first(met.values())
+
+
+def _parents_first(met: Collection[Met]) -> list[Met]:
+    spawned = [found for found in met if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
     later = {found.path for found in spawned}
-    return [*(found for found in met.values() if found.path not in later), *spawned]
+    return [*(found for found in met if found.path not in later), *spawned]
+
+
+def some(folder: str, names: Collection[str], wanted: Wanted, *, known: bool) -> Iterator[Met]:
+    """What a few files of a folder are, one by one, as an import of a folder above would tell: patterns of every folder on the way hold.
+
+    Of files that are not ``known`` those that look like nothing are passed by in silence.
+    """
+    rules: dict[str, list[str]] = {"": [*wanted.ignore]}
+    for above in (folder, *map(str, PurePath(folder).parents)):
+        own = _ignored(reading.Folder(above, {_IGNORE_FILE: 0} if os.path.lexists(f"{above}/{_IGNORE_FILE}") else {}))
+        if own:
+            rules[above] = own
+    left = [name for name in names if not _left_out(f"{folder}/{name}", rules)]
+    agent = _agent_of(PurePath(folder)) or (_DEFAULT_AGENT if os.path.lexists(f"{folder}/sessions.json") else None)
+    if left and agent is not None and wanted.tool in (None, openclaw.DIALECT.name):
+        listing = next(iter(reading.walk(folder)), None)
+        if not isinstance(listing, reading.Folder):
+            if listing is not None:
+                yield Unread(folder, listing)
+            return
+        kept = {name: when for name, when in listing.files.items() if not _left_out(f"{folder}/{name}", rules)}
+        planned = _sessions_folder(reading.Folder(folder, kept), agent, wanted)
+        yield from (found for found in planned if PurePath(found.path).name in left)
+        return
+    for name in left:
+        yield from _lone(f"{folder}/{name}", wanted, named=known)
 
 
 def _file(path: str, wanted: Wanted) -> Iterator[Met]:
     """One file that was named: through its folder's list when it lies in an agent's, else by itself."""
     folder = PurePath(path).parent
+    owner = _owner_of(folder)
+    if owner and folder.name == _ARCHIVE and wanted.tool in (None, openclaw.DIALECT.name):
+        listing = next(iter(reading.walk(str(folder))), None)
+        if isinstance(listing, reading.Folder):
+            yield from (found for found in _archive(listing, owner, wanted) if found.path == path)
+            return
     if wanted.tool in (None, openclaw.DIALECT.name) and _agent_of(folder):
         listing = next(iter(reading.walk(str(folder))), None)
         if isinstance(listing, reading.Folder):
@@ -110,9 +148,14 @@ def _folder(top: str, wanted: Wanted) -> Iterator[Met]:
         agent = _agent_of(PurePath(folder.path))
         if agent is None and "sessions.json" in kept.files:
             agent = _DEFAULT_AGENT
-        if agent is not None and wanted.tool in (None, openclaw.DIALECT.name):
-            yield from _sessions_folder(kept, agent, wanted)
-            continue
+        owner = _owner_of(PurePath(folder.path))
+        if wanted.tool in (None, openclaw.DIALECT.name):
+            if agent is not None:
+                yield from _sessions_folder(kept, agent, wanted)
+                continue
+            if owner is not None and PurePath(folder.path).name == _ARCHIVE:
+                yield from _archive(kept, owner, wanted)
+                continue
         for name in kept.files:
             yield from _lone(f"{folder.path}/{name}", wanted, named=False)
 
@@ -151,6 +194,54 @@ def _agent_of(folder: PurePath) -> str | None:
     return parts[-2].lower() if keys.AGENT_ID.fullmatch(parts[-2].lower()) else None
 
 
+def _owner_of(folder: PurePath) -> str | None:
+    """The agent whose folder this one lies in: ``agents/<id>/…``, at most two levels below it."""
+    for parent in (folder, *folder.parents)[:3]:
+        if parent.parent.name == "agents" and keys.AGENT_ID.fullmatch(parent.name.lower()):
+            return parent.name.lower()
+    return None
+
+
+def _database(path: str, wanted: Wanted) -> Iterator[Met]:
+    """A database: its agent's by the folder, else by what it says itself."""
+    if wanted.tool not in (None, openclaw.DIALECT.name):
+        yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="other-format")
+        return
+    owner = _owner_of(PurePath(path).parent)
+    if owner is None:
+        try:
+            with snapshot(path) as taken:
+                if not openclaw_sqlite.is_openclaws(taken):
+                    yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="unsupported-format")
+                    return
+                owner = openclaw_sqlite.agent_of(taken) or _DEFAULT_AGENT
+        except SourceError as error:
+            yield Unread(path, error)
+            return
+    yield Database(path=path, tool=openclaw.DIALECT.name, agent=wanted.agent or owner, owner=owner)
+
+
+def _archive(folder: reading.Folder, agent: str, wanted: Wanted) -> Iterator[Met]:
+    """Files that were moved away when the database took them in. Their session lists only matter where that database is lost."""
+    rows: dict[str, Any] = {}
+    for name in sorted(name for name in folder.files if ".sessions.json.imported-" in name):
+        try:
+            rows.update(reading.document(f"{folder.path}/{name}"))
+        except SourceError as error:
+            yield Unread(f"{folder.path}/{name}", error)
+        else:
+            yield LeftOut(path=f"{folder.path}/{name}", tool=openclaw.DIALECT.name, agent=wanted.agent or agent, reason="session-list")
+    yield from _beside(openclaw.archive(folder.path, agent, folder.files, rows, wanted.agent), folder.path)
+
+
+def _beside(found: Iterable[Met], folder: str) -> Iterator[Met]:
+    """Files of an agent's folder, with the database in which the same conversations may be."""
+    agent = next((parent for parent in PurePath(folder).parents if parent.parent.name == "agents"), None)
+    database = f"{agent}/agent/{openclaw_sqlite.FILE}" if agent else None
+    for one in found:
+        yield replace(one, database=database) if isinstance(one, Source) else one
+
+
 def _sessions_folder(folder: reading.Folder, agent: str, wanted: Wanted) -> Iterator[Met]:
     rows: Mapping[str, Any] = {}
     if "sessions.json" in folder.files:
@@ -159,7 +250,7 @@ def _sessions_folder(folder: reading.Folder, agent: str, wanted: Wanted) -> Iter
             rows = reading.document(path)
         except SourceError as error:  # its transcripts are still there, only nameless
             yield Unread(path, error)
-    yield from openclaw.plan(folder.path, agent, folder.files, rows, wanted.agent)
+    yield from _beside(openclaw.plan(folder.path, agent, folder.files, rows, wanted.agent), folder.path)
 
 
 def _lone(path: str, wanted: Wanted, *, named: bool) -> Iterator[Met]:
@@ -169,6 +260,8 @@ def _lone(path: str, wanted: Wanted, *, named: bool) -> Iterator[Met]:
         secondary = openclaw.left_out(name) if wanted.tool in (None, openclaw.DIALECT.name) else None
         if secondary and (named or name.endswith(_SUFFIXES)):
             yield LeftOut(path=path, tool=openclaw.DIALECT.name, agent=wanted.agent, reason=secondary)
+        elif name == openclaw_sqlite.FILE or (named and reading.beginning(path).startswith(MAGIC)):
+            yield from _database(path, wanted)
         elif name in _NAMED:
             reading.identify(path)
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason=_NAMED[name])
@@ -228,4 +321,4 @@ def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> str
     return "not-a-transcript" if begun.strip() else "empty"
 
 
-__all__ = ["Met", "Unread", "Wanted", "discover", "known_places"]
+__all__ = ["Met", "Unread", "Wanted", "discover", "known_places", "some"]

@@ -14,6 +14,7 @@ from wesaid.values.answering import (
 )
 from wesaid.values.asking import (
     EVERYTHING,
+    NO_FILTERS,
     NOTHING,
     OPERATOR,
     Caller,
@@ -35,7 +36,9 @@ from wesaid.values.transcripts import (
     Event,
     Facts,
     Flag,
+    Folder,
     Gap,
+    KnownFile,
     Nav,
     NavKind,
     Placed,
@@ -57,6 +60,7 @@ from wesaid.values.transcripts import (
 __all__ = [
     "EVERYTHING",
     "NOTHING",
+    "NO_FILTERS",
     "OPERATOR",
     "UNKNOWN",
     "Caller",
@@ -67,10 +71,12 @@ __all__ = [
     "Facts",
     "Filters",
     "Flag",
+    "Folder",
     "Found",
     "Gap",
     "HistoryPage",
     "Hit",
+    "KnownFile",
     "Match",
     "Message",
     "Nav",

@@ -13,7 +13,7 @@ from wesaid import keys, limits
 from wesaid.engines.memory.state import Row, Session, Window, entries, visible
 from wesaid.engines.memory.view import MemoryView
 from wesaid.errors import ConflictError, InputError, NotFoundError
-from wesaid.values import Facts, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
+from wesaid.values import Facts, Folder, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
 
 class MemoryWriter(MemoryView):
@@ -131,6 +131,14 @@ class MemoryWriter(MemoryView):
         """Forget a file; sessions that came from it stay."""
         self._state.sources.pop(path, None)
         self._state.origins = {origin for origin in self._state.origins if origin[1] != path}
+
+    def note_folder(self, folder: Folder) -> None:
+        """Follow a folder, or remember what of it was looked at."""
+        self._state.folders[folder.path] = folder
+
+    def forget_folder(self, path: str) -> None:
+        """Follow a folder no more."""
+        self._state.folders.pop(path, None)
 
     def erased(self, now: int) -> None:
         """Every tombstone so far gets the time at which nothing was left."""

@@ -51,6 +51,7 @@ class SqliteStore:
         """See the contract."""
         db, lookup = self._take()
         try:
+            lookup.begin()
             with translated(self.path):
                 db.execute("BEGIN")
                 try:

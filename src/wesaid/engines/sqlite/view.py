@@ -13,16 +13,19 @@ from typing import Any
 import apsw
 
 from wesaid import limits
-from wesaid.engines.sqlite import erasing, marking
+from wesaid.engines.sqlite import erasing, following, marking, narrowing
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_body, unpack_spans
 from wesaid.values import (
+    NO_FILTERS,
     Clause,
     Facts,
     Filters,
     Flag,
+    Folder,
     Found,
     Gap,
+    KnownFile,
     Match,
     Scope,
     SessionRow,
@@ -80,13 +83,22 @@ class SqliteView:
         ).get
         return _session(row) if row else None
 
-    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
+    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None, filters: Filters = NO_FILTERS) -> list[SessionRow]:
         """See the contract."""
         where, bindings = _within(scope)
+        asked, more = narrowing.conditions(filters)
+        where = " AND ".join([where or "WHERE 1", *asked])
         rows = self._db.execute(
-            f"{_SESSION} {where} ORDER BY s.updated_at DESC, s.key LIMIT ? OFFSET ?", (*bindings, -1 if limit is None else limit, offset)
+            f"{_SESSION} {where} ORDER BY s.updated_at DESC, s.key LIMIT ? OFFSET ?",
+            (*bindings, *more, -1 if limit is None else limit, offset),
         )
         return [_session(row) for row in rows]
+
+    def tools(self, scope: Scope) -> list[str]:
+        """See the contract."""
+        where, bindings = _within(scope)
+        rows = self._db.execute(f"SELECT DISTINCT s.tool FROM session s {where or 'WHERE 1'} AND s.tool IS NOT NULL ORDER BY 1", bindings)
+        return [row[0] for row in rows]
 
     def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
         """See the contract."""
@@ -308,6 +320,18 @@ class SqliteView:
         only = "" if key is None else "WHERE path IN (SELECT path FROM source_session WHERE key = ?)"
         return [_source(row) for row in self._db.execute(f"SELECT * FROM source {only} ORDER BY path", () if key is None else (key,))]
 
+    def recent_files(self, scope: Scope, *, limit: int) -> list[KnownFile]:
+        """See the contract."""
+        return following.recent_files(self._db, scope, limit)
+
+    def files(self, *, after: str, limit: int) -> list[KnownFile]:
+        """See the contract."""
+        return following.files(self._db, after, limit)
+
+    def folders(self) -> list[Folder]:
+        """See the contract."""
+        return following.folders(self._db)
+
     def totals(self) -> Mapping[str, int]:
         """See the contract."""
         count = {
@@ -364,7 +388,7 @@ def _source(row: Sequence[Any]) -> SourceState:
     return SourceState(
         path=path,
         tool=tool,
-        size=size,
+        size=size if size >= 0 else -1 - size,
         mtime_ns=mtime_ns,
         offset=offset,
         head_digest=head_digest,
