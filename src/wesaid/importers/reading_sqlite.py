@@ -212,7 +212,6 @@ def _opened(path: str, copy: Path) -> apsw.Connection:
         for config in _HARDENED:
             config(db)
         db.pragma("locking_mode", "exclusive")  # the log's index in memory: no third file
-        db.pragma("temp_store", "memory")
         db.pragma("cell_size_check", 1)
         db.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # the log is read now
         db.pragma("query_only", 1)
