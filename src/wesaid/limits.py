@@ -132,6 +132,7 @@ SNAPSHOT_TRIES: Final = 8  # copies of a database that is being written to, unti
 SNAPSHOT_PAUSE_SECONDS: Final = 0.05
 SNAPSHOT_LEFT_SECONDS: Final = 10.0  # a folder younger than this may not be locked yet by who has just made it
 WAL_HEADER_BYTES: Final = 32  # of SQLite's write-ahead log: with its salts it tells one log from the next
+DATABASE_WINDOWS: Final = 500_000  # of one database, planned in memory at about a kilobyte each; OpenClaw's list ends at thousands
 WINDOW_ROWS_COMPARED: Final = 64  # first entries of a window that are looked for in the one before it
 NEAR_TWINS: Final = 15  # messages of one speaker between two tellings of the same words in a Codex rollout; real files have three
 WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels

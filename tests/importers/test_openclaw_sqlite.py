@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from openclaw_database import Claw, chain, said
+from wesaid import limits
+from wesaid.errors import SourceError
 from wesaid.importers import openclaw_sqlite
 from wesaid.importers.known import Database
 from wesaid.importers.reading_sqlite import snapshot, zstd
@@ -130,3 +132,19 @@ def test_a_rows_facts_are_those_of_the_session_list(claw: Claw) -> None:
     claw.node("agent:main:subagent:1", "A", label="two")
     with snapshot(str(claw.path)) as taken:
         assert openclaw_sqlite.facts_digest(taken, window) != before
+
+
+def test_more_windows_than_can_be_planned_are_an_error(claw: Claw, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says how many are allowed; nothing is read of it."""
+    claw.window("A", KEY, chain("one"))
+    claw.window("B", KEY, chain("two", prefix="b"))
+    monkeypatch.setattr(limits, "DATABASE_WINDOWS", 1)
+    with pytest.raises(SourceError, match="more than 1 windows"):
+        planned(claw)
+
+
+def test_an_id_without_end_becomes_its_digest(claw: Claw) -> None:
+    """A window is named as messages are: by at most so many bytes."""
+    claw.window("A" * 100_000, KEY, chain("one"))
+    (window,) = planned(claw).values()
+    assert len(window.spec.session_id) <= limits.MESSAGE_ID_BYTES

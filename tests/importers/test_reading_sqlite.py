@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -250,3 +251,27 @@ def test_a_frame_is_unpacked_as_far_as_a_line_may_go(monkeypatch: pytest.MonkeyP
     assert unpacked(b"no frame") is None
     monkeypatch.setattr(limits, "LINE_BYTES", 1000)
     assert unpacked(zstd.compress(b"x" * 10_000_000)) is None
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(
+    damage=st.lists(st.tuples(st.integers(0, 20_000), st.binary(min_size=1, max_size=60)), min_size=1, max_size=12),
+    end=st.integers(1, 40_000),
+)
+def test_whatever_is_damaged_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, damage: list[tuple[int, bytes]], end: int
+) -> None:
+    """Bytes changed anywhere and a file cut anywhere: rows or a ``SourceError``, and nothing else."""
+    path = tmp_path_factory.mktemp("damage") / "x.sqlite"
+    db = writer(path, "delete")
+    db.execute("CREATE TABLE pair (a INTEGER PRIMARY KEY, b TEXT); CREATE INDEX pairs ON pair (b)")
+    with db:
+        db.executemany("INSERT INTO pair VALUES (?, ?)", [(at, f"text {at} " * 9) for at in range(150)])
+    db.close()
+    data = bytearray(path.read_bytes())
+    for at, piece in damage:
+        data[at : at + len(piece)] = piece
+    path.write_bytes(data[:end])
+    with suppress(SourceError), snapshot(str(path)) as taken:
+        if taken.has("pair", "a", "b"):
+            list(taken.rows("SELECT a, b FROM pair ORDER BY b"))

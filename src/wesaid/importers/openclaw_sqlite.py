@@ -57,7 +57,7 @@ class Generation:
     def spec(self) -> WindowSpec:
         """The window as it is stored here."""
         return WindowSpec(
-            session_id=printable(self.session_id),
+            session_id=keys.message_id(printable(self.session_id)),  # one without end becomes its digest
             ordinal=self.ordinal,
             reason=self.reason or "initial",
             created_at=self.created_at,
@@ -118,6 +118,7 @@ def generations(taken: Snapshot, source: Database) -> list[Generation]:
             hint="upgrade wesaid (pip install -U wesaid), or leave the path out",
             details={"path": shown},
         )
+    _check_size(taken, source)
     nodes = _current(taken, source)
     found = _windows(taken, source, {node for node, _, _ in nodes})
     sessions: dict[str, list[Generation]] = {}
@@ -128,6 +129,20 @@ def generations(taken: Snapshot, source: Database) -> list[Generation]:
         _hide(taken, windows, current.get(key))
         _order(windows, current.get(key))
     return [window for key in sorted(sessions) for window in sorted(sessions[key], key=lambda one: one.ordinal)]
+
+
+def _check_size(taken: Snapshot, source: Database) -> None:
+    """SourceError for more windows than are planned in memory."""
+    tables = {name for name in (_EVENTS, *_WINDOWS, *_NODES) if taken.has(name)}
+    names = {name: "DISTINCT session_id" if name == _EVENTS else "1" for name in tables}
+    for name, what in names.items():
+        counted = f"SELECT count(*) FROM (SELECT {what} FROM {name} LIMIT {limits.DATABASE_WINDOWS + 1})"
+        if next(taken.rows(counted))[0] > limits.DATABASE_WINDOWS:
+            raise SourceError(
+                f"{source.name} has more than {limits.DATABASE_WINDOWS} windows",
+                hint="let OpenClaw archive old sessions, then import again",
+                details={"path": source.name},
+            )
 
 
 def facts_digest(taken: Snapshot, window: Generation) -> str:

@@ -62,7 +62,7 @@ class Snapshot:
         """
         try:
             yield from self._db.execute(statement, bindings)
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeError) as error:
             raise damaged(self.path, error) from error
 
 
@@ -212,7 +212,6 @@ def _opened(path: str, copy: Path) -> apsw.Connection:
         for config in _HARDENED:
             config(db)
         db.pragma("locking_mode", "exclusive")  # the log's index in memory: no third file
-        db.pragma("temp_store", "memory")
         db.pragma("cell_size_check", 1)
         db.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # the log is read now
         db.pragma("query_only", 1)
@@ -240,5 +239,5 @@ def _described(path: str, db: apsw.Connection) -> Snapshot:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")]
         columns = {name: frozenset(column for (column,) in db.execute("SELECT name FROM pragma_table_info(?)", (name,))) for name in tables}
         return Snapshot(path, int(db.pragma("user_version") or 0), columns, db)
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeError) as error:  # names that are no UTF-8
         raise damaged(path, error) from error
