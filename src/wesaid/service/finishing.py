@@ -78,7 +78,7 @@ def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -
     """One sentence for an answer that is empty or partial: what was not searched, and what would widen it."""
     operator = walk.caller.is_operator
     reasons = (
-        (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid stats` says more"),
+        (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid doctor` says why"),
         (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
         (not walk.asked.clauses, "the query has filters and no words; give at least one word to look for"),
         (found_any, None),

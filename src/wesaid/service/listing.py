@@ -30,14 +30,17 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
     params = _asked(home, params)
     policy = addressing.policy_of(home, caller)
     scopes = addressing.scopes(home, policy, None if params.agent_id is None else (params.agent_id,))
-    with home.reading(scopes) as (views, failed):
+
+    def answer(views: dict[str, View], failed: tuple[str, ...]) -> SessionsPage:
         begin = params.offset if len(views) == 1 and _takes_all(params) else 0  # passed over by the engine, without reading a row
         streams = [_stream(agent, view, scopes[agent], begin) for agent, view in views.items()]
         passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
         chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
         more = len(chosen) > params.limit
         rows = [_row(home, views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
-    return _bounded(params, rows, more=more, failed=failed)
+        return _bounded(params, rows, more=more, failed=failed)
+
+    return home.answered(scopes, answer)
 
 
 def _takes_all(params: ListParams) -> bool:

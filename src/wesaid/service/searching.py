@@ -50,12 +50,15 @@ def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
     filters = _filters(home, caller, params, asked)
     scopes = _scopes(home, caller, params, asked, policy)
     stale = reconciling.settle(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
-    with home.reading(scopes) as (views, failed):
+
+    def answer(views: dict[str, View], failed: tuple[str, ...]) -> Page:
         walk = Walk(
             home=home, caller=caller, params=params, asked=asked, policy=policy, filters=filters, views=views,
             scopes={agent: scopes[agent] for agent in views},
         )  # fmt: skip
         return _answer(walk, stale, failed)
+
+    return home.answered(scopes, answer)
 
 
 def _answer(walk: Walk, stale: int, failed: tuple[str, ...]) -> Page:

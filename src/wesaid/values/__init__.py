@@ -30,6 +30,7 @@ from wesaid.values.asking import (
     Tier,
     TierName,
 )
+from wesaid.values.doctoring import Flaw, Mended, Salvaged
 from wesaid.values.transcripts import (
     Event,
     Facts,
@@ -63,10 +64,12 @@ __all__ = [
     "Facts",
     "Filters",
     "Flag",
+    "Flaw",
     "Found",
     "HistoryPage",
     "Hit",
     "Match",
+    "Mended",
     "Message",
     "Nav",
     "NavKind",
@@ -78,6 +81,7 @@ __all__ = [
     "Query",
     "Role",
     "Said",
+    "Salvaged",
     "Scope",
     "Scored",
     "SessionRow",

@@ -14,6 +14,7 @@ import apsw
 
 from wesaid import limits
 from wesaid.engines.sqlite import erasing
+from wesaid.engines.sqlite.connection import reader
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_body, unpack_spans
 from wesaid.values import (
@@ -54,6 +55,7 @@ _PATH = (
 )
 
 
+@reader
 class SqliteView:
     """``engines.contract.View`` over one connection that has a read transaction open."""
 
@@ -61,6 +63,7 @@ class SqliteView:
         self._db = db
         self._path = path
         self._lookup = lookup
+        self.agent_id = lookup.agent_id
 
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
     def session(self, key: str) -> SessionRow | None:

@@ -1,0 +1,234 @@
+"""Rows out of a database whose pages are damaged: read forwards to the first damage, backwards to the last, and in between by halving.
+
+What is read is checked before it counts: SQLite's types (the new tables are STRICT), rowids that rise, bodies that unpack to JSON. Refuses to know
+files. Work is bounded by ``limits.RESCUE_PROBES`` questions a table.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, Final
+
+import apsw
+
+from wesaid import limits
+from wesaid.engines.sqlite.connection import fetch
+from wesaid.engines.sqlite.records import SHIFT, unpack_body
+from wesaid.errors import StoreError
+from wesaid.rules import branch
+
+_BROKEN: Final = (apsw.Error, UnicodeDecodeError, ValueError, OverflowError)  # what a damaged row may raise while it is read
+_LOWEST: Final = -(1 << 63)
+_HIGHEST: Final = (1 << 63) - 1  # of a rowid
+_GUESSED_ROWS: Final = 1 << 20  # of a table whose own count cannot be read
+_PAIRS: Final = ("source", "source_session", "tombstone", "tombstone_window")
+
+
+@dataclass(slots=True)
+class Read:
+    """What was read, and what was not."""
+
+    sessions: int = 0
+    events: int = 0
+    lost: dict[str | None, int] = field(default_factory=dict)  # events by session key; None: of no session that is known
+    unreadable: list[str] = field(default_factory=list)  # tables with damage
+    sources: list[str] = field(default_factory=list)  # forgotten, so that an import reads them again
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """Which rowids a table may have: half-open ranges, in order; counted through, so that halving skips what cannot be."""
+
+    ranges: Sequence[tuple[int, int]]
+
+    def starts(self) -> list[int]:
+        """The number of the first rowid of each range, and how many there are in all."""
+        return [0, *accumulate(end - start for start, end in self.ranges)]
+
+    def number(self, rowid: int) -> int:
+        """How many possible rowids are below this one."""
+        at = bisect_right([start for start, _ in self.ranges], rowid) - 1
+        if at < 0:
+            return 0
+        start, end = self.ranges[at]
+        return self.starts()[at] + min(rowid, end) - start
+
+    def rowid(self, number: int) -> int:
+        """The ``number``-th possible rowid."""
+        starts = self.starts()
+        at = bisect_right(starts, number) - 1
+        return self.ranges[at][0] + number - starts[at]
+
+
+def rescue(source: apsw.Connection, target: apsw.Connection) -> Read:
+    """Every readable row of the transcripts, written to the empty tables of ``target``."""
+    read = Read()
+    target.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    _copy(source, target, "session", "token", _Space([(1, _last(source, "session") + 1)]), read)
+    _copy(source, target, "window", "window", _Space([(1, _last(source, "window") + 1)]), read)
+    expected = {window: count for window, count in fetch(target, "SELECT window, next_seq FROM window") if 0 <= count < 1 << SHIFT}
+    ranges = [(window << SHIFT, (window << SHIFT) + count) for window, count in sorted(expected.items()) if 0 < window < 1 << 31 and count]
+    _copy(source, target, "event", "place", _Space(ranges or [(1 << SHIFT, (1 << SHIFT) + _GUESSED_ROWS)]), read)
+    for table in _PAIRS:
+        _both_ways(source, target, table, read)
+    target.execute("UPDATE window SET path_length = 0, next_seq = 0, cursor = ?", (branch.START.to_json(),))
+    read.sessions = int(target.execute("SELECT count(*) FROM session").get)
+    read.events = int(target.execute("SELECT count(*) FROM event").get)
+    _account(target, expected, read)
+    return read
+
+
+def _account(target: apsw.Connection, expected: dict[int, int], read: Read) -> None:
+    """What each session lost, and which sources are to be read again for it."""
+    for window, count in expected.items():
+        base = window << SHIFT
+        there = int(target.execute("SELECT count(*) FROM event WHERE place >= ? AND place < ?", (base, (window + 1) << SHIFT)).get)
+        if there < count:
+            key = target.execute("SELECT s.key FROM window w JOIN session s ON s.token = w.session WHERE w.window = ?", (window,)).get
+            read.lost[key] = read.lost.get(key, 0) + count - there
+    unknown = None in read.lost or any(table in read.unreadable for table in ("session", "window"))
+    for path, keys in fetch(target, "SELECT path, keys FROM source ORDER BY path"):
+        if unknown or any(key in read.lost for key in _list(keys)):
+            read.sources.append(path)
+    for path in read.sources:
+        target.execute("DELETE FROM source WHERE path = ?", (path,))
+        target.execute("DELETE FROM source_session WHERE path = ?", (path,))
+
+
+def _list(text: str) -> list[Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _last(source: apsw.Connection, table: str) -> int:
+    """The highest number that a table has given out; a guess when that cannot be read."""
+    try:
+        return min(int(source.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get or 0), _GUESSED_ROWS)
+    except (*_BROKEN, TypeError):
+        return _GUESSED_ROWS
+
+
+# ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────
+def _columns(source: apsw.Connection, target: apsw.Connection, table: str) -> list[str]:
+    """The columns that both have: an older file has fewer."""
+    new = [row[1] for row in fetch(target, f"PRAGMA table_info({table})")]
+    try:
+        old = {row[1] for row in fetch(source, f"PRAGMA table_info({table})")}
+    except _BROKEN:
+        return []
+    return [name for name in new if name in old]
+
+
+def _copy(  # noqa: PLR0913, PLR0917 - two files, a table, its key, where to look, and the account
+    source: apsw.Connection, target: apsw.Connection, table: str, key: str, space: _Space, read: Read
+) -> None:
+    names = _columns(source, target, table)
+    if key not in names:
+        read.unreadable.append(table)
+        return
+    at = names.index(key)
+    insert = f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+    body = names.index("body") if "body" in names else None
+    damaged = [False]
+    for row in _around(source, f"SELECT {', '.join(names)} FROM {table}", key, at, space, damaged):
+        if body is not None and not _is_record(row[body]):
+            damaged[0] = True
+            continue
+        try:
+            target.execute(insert, row)
+        except apsw.ConstraintError:  # a type that the table does not have: not a row of ours
+            damaged[0] = True
+    if damaged[0]:
+        read.unreadable.append(table)
+
+
+def _is_record(stored: object) -> bool:
+    """Whether a body unpacks to JSON."""
+    try:
+        json.loads(unpack_body(stored)) if isinstance(stored, bytes) else json.loads("")
+    except (StoreError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _around(  # noqa: PLR0913, PLR0917 - a statement, its key, where to look, and whether there was damage
+    db: apsw.Connection, select: str, key: str, at: int, space: _Space, damaged: list[bool]
+) -> Iterator[tuple[Any, ...]]:
+    """Every row that can be read, around whatever cannot."""
+    waiting = deque([(_LOWEST, _HIGHEST)])
+    for _ in range(limits.RESCUE_PROBES):
+        if not waiting:
+            return
+        low, high = waiting.popleft()
+        whole = [True]
+        for row in _walk(db, f"{select} WHERE {key} BETWEEN ? AND ? ORDER BY {key}", (low, high), at, whole):
+            yield row
+            low = row[at] + 1
+        if whole[0]:
+            continue
+        damaged[0] = True
+        for row in _walk(db, f"{select} WHERE {key} BETWEEN ? AND ? ORDER BY {key} DESC", (low, high), at, whole):
+            yield row
+            high = row[at] - 1
+        first, last = space.number(low), space.number(high + 1)
+        if last - first > 1:
+            middle = (first + last) // 2
+            waiting.append((space.rowid(first), space.rowid(middle) - 1))
+            waiting.append((space.rowid(middle), space.rowid(last - 1)))
+    damaged[0] = True
+
+
+def _walk(db: apsw.Connection, sql: str, between: tuple[int, int], at: int, whole: list[bool]) -> Iterator[tuple[Any, ...]]:
+    """Rows until one cannot be read, or is none that can follow; ``whole`` says whether that was the end."""
+    low, high = between
+    if low > high:
+        return
+    down = sql.endswith("DESC")
+    try:
+        for row in db.execute(sql, between):
+            rowid = row[at]
+            if not isinstance(rowid, int) or not low <= rowid <= high:
+                whole[0] = False
+                return
+            low, high = (low, rowid - 1) if down else (rowid + 1, high)
+            yield row
+    except _BROKEN:
+        whole[0] = False
+
+
+def _both_ways(source: apsw.Connection, target: apsw.Connection, table: str, read: Read) -> None:
+    """A table without rowids: from its beginning to the first damage, from its end back to the last."""
+    names = _columns(source, target, table)
+    if not names:
+        read.unreadable.append(table)
+        return
+    order = [row[1] for row in sorted(fetch(target, f"PRAGMA table_info({table})"), key=lambda row: row[5]) if row[5]]
+    insert = f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+    for way in ("ASC", "DESC"):
+        sql = f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(f'{name} {way}' for name in order)}"
+        count = 0
+        try:
+            for row in source.execute(sql):
+                count += 1
+                if count > _GUESSED_ROWS:
+                    break
+                try:
+                    target.execute(insert, row)
+                except apsw.ConstraintError:
+                    continue
+        except _BROKEN:
+            if table not in read.unreadable:
+                read.unreadable.append(table)
+            continue
+        return
+
+
+__all__ = ["Read", "rescue"]
