@@ -23,8 +23,8 @@ from wesaid.errors import StoreError
 from wesaid.rules import branch
 
 _BROKEN: Final = (apsw.Error, UnicodeDecodeError, ValueError, OverflowError)  # what a damaged row may raise while it is read
-_LOWEST: Final = -(1 << 63)
-_HIGHEST: Final = (1 << 63) - 1  # of a rowid
+_LOWEST: Final = -(1 << 63)  # of a rowid: 64 bits
+_HIGHEST: Final = (1 << 63) - 1  # the same
 _GUESSED_ROWS: Final = 1 << 20  # of a table whose own count cannot be read
 _PAIRS: Final = ("source", "source_session", "tombstone", "tombstone_window")
 
