@@ -155,6 +155,7 @@ DOCTOR_PROGRESS_STEPS: Final = 100_000  # of SQLite's machine between two looks 
 DOCTOR_SECONDS: Final = 600.0  # for the pages and rows of one agent; a million messages take about a minute
 DOCTOR_SAMPLE: Final = 20  # messages of an agent that a real question has to find
 DOCTOR_FIX_SECONDS: Final = 3600.0  # a refill of a million messages takes about ten minutes
+DOCTOR_LOOKS: Final = 3  # at a database that others write to while it is looked at
 RESCUE_PROBES: Final = 20_000  # questions to a damaged table; each page that cannot be read takes about twice its rows
 DAMAGED_COPIES: Final = 10  # of one database in one second; more is a loop
 LOG_LARGE_BYTES: Final = 64 * 1024 * 1024  # twice what a checkpoint leaves: somebody pins it

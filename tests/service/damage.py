@@ -7,6 +7,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,7 +104,11 @@ def make(home: Path, transcripts: Path) -> None:
         opened.now = lambda: NOW
         for key in ("agent:main:main", "agent:main:notes", "agent:work:main"):
             said = [
-                {"role": ("user", "assistant")[n % 2], "text": f"{key} ferry number{n} " + f"harbour word{n * 7} " * 30, "timestamp": NOW + n * 60_000}
+                {
+                    "role": ("user", "assistant")[n % 2],
+                    "text": f"{key} ferry number{n} " + f"harbour word{n * 7} " * 30,
+                    "timestamp": NOW + n * 60_000,
+                }
                 for n in range(150)
             ]
             ids = [done.message_id for done in writing.append(opened, OPERATOR, key, said)]
@@ -122,11 +127,18 @@ def write_transcript(path: Path, count: int, session: str = "s-1") -> Path:
     """A Claude Code transcript."""
     lines, parent = [], None
     for number in range(count):
-        record = {"type": "user", "uuid": f"u{number}", "parentUuid": parent, "sessionId": session, "cwd": "/srv/ferry", "isSidechain": False}
+        record = {
+            "type": "user",
+            "uuid": f"u{number}-{session}",
+            "parentUuid": parent,
+            "sessionId": session,
+            "cwd": "/srv/ferry",
+            "isSidechain": False,
+        }
         record |= {"timestamp": f"2026-01-05T{number // 60:02}:{number % 60:02}:00.000Z"}
         record |= {"message": {"role": "user", "content": f"imported walrus{number} " + "timetable " * 40}}
         lines.append(json.dumps(record))
-        parent = f"u{number}"
+        parent = f"u{number}-{session}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -136,7 +148,11 @@ def write_transcript(path: Path, count: int, session: str = "s-1") -> Path:
 def everything(home: Path) -> dict[str, tuple[str, int, int]]:
     """Each file's digest, time and mode."""
     return {
-        str(path.relative_to(home)): (hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "", path.lstat().st_mtime_ns, path.lstat().st_mode)
+        str(path.relative_to(home)): (
+            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",
+            path.lstat().st_mtime_ns,
+            path.lstat().st_mode,
+        )
         for path in sorted([home, *home.rglob("*")])
     }
 
@@ -184,16 +200,18 @@ DAMAGES: dict[str, Damage] = {
     "cut by a page or two": Damage("store.damaged", cut(0.96), lossy=True),
     # pages of the transcripts
     "page of event": Damage("store.damaged", overwrite("event", 3), lossy=True),
-    "three pages of event": Damage(
-        "store.damaged", lambda home: [overwrite("event", which)(home) for which in (2, 5, 9)], lossy=True
-    ),
-    "end of a page of event": Damage("rows.unreadable", overwrite("event", 4, at=3500, size=300), lossy=True),
+    "three pages of event": Damage("store.damaged", lambda home: [overwrite("event", which)(home) for which in (2, 5, 9)], lossy=True),
+    "end of a page of event": Damage("store.damaged", overwrite("event", 4, at=3500, size=300), lossy=True),
     "inner page of event": Damage("store.damaged", overwrite("event", 0, kind="internal"), lossy=True),
     "page of session": Damage("store.damaged", overwrite("session", 0), lossy=True),
     "page of window": Damage("store.damaged", overwrite("window", 0), lossy=True),
     "page of source": Damage("store.damaged", overwrite("source", 0), lossy=True),
     "page of an index of event": Damage("store.damaged", overwrite("event_name", 0)),
     "a body that is no JSON": Damage("rows.unreadable", sql("UPDATE event SET body = x'007b' WHERE place % 50 = 7"), lossy=True),
+    "a body that does not unpack": Damage(
+        "rows.unreadable", sql("UPDATE event SET body = x'01' || zeroblob(60) WHERE place % 40 = 3"), lossy=True
+    ),
+    "a body of an unknown coding": Damage("rows.unreadable", sql("UPDATE event SET body = x'7f7b7d' WHERE place % 60 = 3"), lossy=True),
     # pages and rows of the index
     "page of entry": Damage("index.pages", overwrite("entry", 1)),
     "page of path": Damage("index.pages", overwrite("path", 0)),
@@ -213,9 +231,16 @@ DAMAGES: dict[str, Damage] = {
     "settings of the index dropped": Damage("index.damaged", sql("DROP TABLE words_config")),
     "entries deleted": Damage("index.differs", sql("DELETE FROM entry WHERE rid % 2")),
     "messages taken out of the index": Damage(
-        "index.missing", sql("CREATE TEMP TABLE t AS SELECT rid FROM entry WHERE rid % 5 = 0", "DELETE FROM words WHERE rowid IN t", "DELETE FROM entry WHERE rid IN t")
+        "index.missing",
+        sql(
+            "CREATE TEMP TABLE t AS SELECT rid FROM entry WHERE rid % 5 = 0",
+            "DELETE FROM words WHERE rowid IN t",
+            "DELETE FROM entry WHERE rid IN t",
+        ),
     ),
-    "an entry of another session": Damage("index.extra", sql("UPDATE entry SET session = session + 1 WHERE rid IN (SELECT max(rid) FROM entry)")),
+    "an entry of another session": Damage(
+        "index.extra", sql("UPDATE entry SET session = session + 1 WHERE rid IN (SELECT max(rid) FROM entry)")
+    ),
     "words of another message": Damage(
         "index.unfound",
         sql(
@@ -232,7 +257,9 @@ DAMAGES: dict[str, Damage] = {
     "title row too many": Damage("index.titles", sql("INSERT INTO titles (rowid, text) VALUES (4711, 'walrus')")),
     # paths, counters, marks
     "path rows deleted": Damage("path.differs", sql("DELETE FROM path WHERE spot % 7 = 3")),
-    "path row that leads elsewhere": Damage("path.differs", sql("UPDATE path SET place = place + 900000 WHERE spot = (SELECT max(spot) FROM path)")),
+    "path row that leads elsewhere": Damage(
+        "path.differs", sql("UPDATE path SET place = place + 900000 WHERE spot = (SELECT max(spot) FROM path)")
+    ),
     "shown rows miscounted": Damage("path.differs", sql("UPDATE path SET shown = shown + 1 WHERE spot % 5 = 1")),
     "cursor garbled": Damage("path.differs", sql("UPDATE window SET cursor = 'nonsense' WHERE window = 1")),
     "path length wrong": Damage("path.differs", sql("UPDATE window SET path_length = 3 WHERE window = 2")),
@@ -243,6 +270,13 @@ DAMAGES: dict[str, Damage] = {
     "stale mark for nothing": Damage("rows.orphaned", sql("INSERT INTO stale (window, keep) VALUES (4711, 0)")),
     "window row deleted": Damage("rows.orphaned", sql("DELETE FROM window WHERE window = 2")),
     "session row deleted": Damage("rows.orphaned", sql("DELETE FROM session WHERE token = 2")),
-    "event rows deleted": Damage("rows.orphaned", sql("DELETE FROM event WHERE place IN (SELECT place FROM event ORDER BY place LIMIT 3 OFFSET 20)"), lossy=True),
+    "event rows deleted": Damage(
+        "rows.orphaned", sql("DELETE FROM event WHERE place IN (SELECT place FROM event ORDER BY place LIMIT 3 OFFSET 20)"), lossy=True
+    ),
     "a source's row deleted": Damage("rows.orphaned", sql("DELETE FROM source")),
 }
+
+
+def half(state: Any) -> Any:
+    """A source's state as a kill in the middle of its import leaves it."""
+    return replace_fields(state, state={**state.state, "complete": False})

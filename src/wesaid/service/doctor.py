@@ -161,12 +161,23 @@ def _look(home: Home, progress: Progress | None) -> _Look:
             if progress is not None:
                 progress(done, len(agents), f"{agent}: {what}")
 
-        tick("opening")
-        look.found += [(agent, flaw) for flaw in _agent(look, agent, tick)]
+        look.found += [(agent, flaw) for flaw in _settled(look, agent, tick)]
     if progress is not None:
         progress(len(agents), len(agents), "")
     look.found += [(None, flaw) for flaw in look.sources.never()]
     return look
+
+
+def _settled(look: _Look, agent: str, tick: Callable[[str], None]) -> list[Flaw]:
+    """What is wrong with an agent; looked at again when somebody wrote to a file that lay still, and could have been read half old, half new."""
+    path = look.home.path / "agents" / agent / doctor_files.DATABASE
+    for _ in range(limits.DOCTOR_LOOKS):
+        tick("opening")
+        before = doctor_files.marks(path)
+        found = list(_agent(look, agent, tick))
+        if before == doctor_files.marks(path) or not any(CODES[flaw.code].severity == "error" for flaw in found):
+            break
+    return found
 
 
 def _agent(look: _Look, agent: str, tick: Callable[[str], None]) -> Iterator[Flaw]:
@@ -251,11 +262,10 @@ def _mend_agent(home: Home, look: _Look, agent: str, again: dict[str, str], unti
     if salvaged or codes & (_ANEW | _IN_PLACE | {"index.stale"}):
         left = reconciling.settle(home, {agent: EVERYTHING}, seconds=max(until - monotonic(), 1.0))
         yield f"{agent}: indexed" if not left else f"{agent}: {left} windows are still to be indexed; the next search goes on"
-    store = home.store(agent)
-    if salvaged or codes & (_ANEW | {"erase.pending"}):
-        done_erasing = store.erase(seconds=limits.WAIT_ERASE_SECONDS, now=home.now())
+    if salvaged or codes & (_ANEW | _IN_PLACE | {"erase.pending"}):
+        done_erasing = home.store(agent).erase(seconds=limits.WAIT_ERASE_SECONDS, now=home.now())
         yield f"{agent}: " + ("erased what was deleted" if done_erasing else "erasing goes on with the next commands")
-    if "log.large" in codes and not store.checkpoint():
+    if "log.large" in codes and not home.store(agent).checkpoint():
         look.found.append((agent, Flaw(code="log.pinned", message="the write-ahead log could not be emptied: somebody reads from it")))
 
 

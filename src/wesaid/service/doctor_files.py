@@ -75,6 +75,18 @@ def _space(home: Path, found: list[_Entry]) -> Iterator[Flaw]:
         yield Flaw(code="disk.space", message=f"{_mib(free)} are free on the disk of the home", path=str(home))
 
 
+def marks(database: Path) -> tuple[tuple[int, int] | None, ...]:
+    """Size and time of a database and its log: whether somebody wrote to it meanwhile."""
+    found: list[tuple[int, int] | None] = []
+    for path in (database, database.with_name(database.name + "-wal")):
+        try:
+            state = path.stat()
+            found.append((state.st_size, state.st_mtime_ns))
+        except OSError:
+            found.append(None)
+    return tuple(found)
+
+
 def mend(home: Path) -> int:
     """Close what others can read, and remove what an interrupted repair left; how many files that were. What is not ours is left alone."""
     mended = 0

@@ -29,8 +29,10 @@ _LONELY: Final = (
 
 def mend(db: apsw.Connection, writer: SqliteWriter, agent_id: str, *, anew: bool) -> Mended:
     """See ``engines.contract.Store.mend``."""
-    remade = _make_tables(db) if anew else 0
     orphans = adopt(db, agent_id)
+    anew = anew or orphans > 0  # index rows name the session that their window had
+    if anew:
+        _make_tables(db)
     for statement in _LONELY:
         db.execute(statement)
         orphans += db.changes()
@@ -43,6 +45,7 @@ def mend(db: apsw.Connection, writer: SqliteWriter, agent_id: str, *, anew: bool
         if not (checking.is_right(db, window) and checking.is_numbered(db, window)):
             _again(db, writer, window)
             paths += 1
+    remade = 0
     if anew:
         _mark_all(db)
         remade = int(db.execute("SELECT count(*) FROM stale").get)
@@ -58,7 +61,7 @@ def drop_index(db: apsw.Connection) -> None:
     _count(db)
 
 
-def _make_tables(db: apsw.Connection) -> int:
+def _make_tables(db: apsw.Connection) -> None:
     """Index tables anew, and `path` when it is not there. apsw.Error when FTS5 cannot even drop what is there."""
     names = [*INDEX, *(() if checking.exists(db, "path") else ("path",))]
     for name in names:
@@ -74,7 +77,6 @@ def _make_tables(db: apsw.Connection) -> int:
     db.execute(
         "INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1", (erasing.VOCABULARY,)
     )  # words that other processes believe to be in the table are not
-    return len(names)
 
 
 def _mark_all(db: apsw.Connection) -> None:

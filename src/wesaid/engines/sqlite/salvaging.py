@@ -126,30 +126,34 @@ def _rescued(aside: Path, new: Path) -> rescuing.Read:
     try:
         target.pragma("page_size", _page_size(aside))
         schema.migrate(target)
-        source = unchanging(aside)
-        try:
-            version = _version(source)
-            if version == 0:
-                source.close()
-                _graft(aside, new, grafted)
-                source = unchanging(grafted)
-            target.execute("BEGIN")
-            read = rescuing.rescue(source, target)
-            target.execute("COMMIT")
-        finally:
-            source.close()
+        source = _opened(aside)
+        if source is None:
+            _graft(aside, new, grafted)
+            source = _opened(grafted)
+        if source is None:
+            return rescuing.Read(unreadable=["all tables"])
+        target.execute("BEGIN")
+        read = rescuing.rescue(source, target)
+        target.execute("COMMIT")
+        source.close()
     finally:
         target.close()
         _remove(grafted)
     return read
 
 
-def _version(source: apsw.Connection) -> int:
-    """The schema version of a copy, 0 when its first page cannot be read. StoreForeignError, StoreNewerError as everywhere."""
+def _opened(path: Path) -> apsw.Connection | None:
+    """A connection to a file that says it is ours; None when its first page cannot be read. StoreForeignError, StoreNewerError as everywhere."""
+    source = None
     try:
-        return schema.version_of(source)
+        source = unchanging(path)
+        if schema.version_of(source):
+            return source
     except (apsw.NotADBError, apsw.CorruptError, apsw.IOError, apsw.CantOpenError):
-        return 0
+        pass
+    if source is not None:
+        source.close()
+    return None
 
 
 def _page_size(aside: Path) -> int:

@@ -132,7 +132,7 @@ class SqliteView:
                 findable=bool(findable),
                 events=events,
                 path=length,
-                leaf=json.loads(cursor).get("leaf") if cursor else None,
+                leaf=_leaf(cursor),
             )
             for window, session_id, ordinal, reason, findable, events, length, cursor in rows
         ]
@@ -290,6 +290,15 @@ class SqliteView:
         count["messages"] = self._lookup.messages()
         count["bytes"] = int(self._db.pragma("page_count") or 0) * int(self._db.pragma("page_size") or 0)
         return count
+
+
+def _leaf(cursor: str) -> str | None:
+    """The leaf that a window's cursor names; None when the cursor is damaged, so that what is beside it can be read."""
+    try:
+        leaf: str | None = json.loads(cursor).get("leaf")
+    except (ValueError, AttributeError):
+        return None
+    return leaf
 
 
 def _within(scope: Scope) -> tuple[str, tuple[str, ...]]:
