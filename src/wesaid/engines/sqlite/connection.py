@@ -46,7 +46,7 @@ def connect(path: Path, check: Callable[[apsw.Connection], object], *, create: b
         if 0 < path.stat().st_size < limits.DATABASE_BYTES_MIN:
             raise StoreDamagedError(
                 f"{path} is damaged: too short to be a database",
-                hint="`wesaid doctor --fix` copies it aside and begins anew; transcripts can be imported again",
+                hint="`wesaid doctor --fix` makes a copy and begins anew; transcripts can be imported again",
             )
         if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
             db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)

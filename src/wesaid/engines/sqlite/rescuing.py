@@ -18,7 +18,7 @@ import apsw
 
 from wesaid import limits
 from wesaid.engines.sqlite.connection import fetch
-from wesaid.engines.sqlite.records import SHIFT, unpack_body
+from wesaid.engines.sqlite.records import LOW, SHIFT, unpack_body
 from wesaid.errors import StoreError
 from wesaid.rules import branch
 
@@ -71,8 +71,12 @@ def rescue(source: apsw.Connection, target: apsw.Connection) -> Read:
     target.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     _copy(source, target, "session", "token", _Space([(1, _last(source, "session") + 1)]), read)
     _copy(source, target, "window", "window", _Space([(1, _last(source, "window") + 1)]), read)
-    expected = {window: count for window, count in fetch(target, "SELECT window, next_seq FROM window") if 0 <= count < 1 << SHIFT}
-    ranges = [(window << SHIFT, (window << SHIFT) + count) for window, count in sorted(expected.items()) if 0 < window < 1 << 31 and count]
+    expected = {
+        window: count
+        for window, count in fetch(target, "SELECT window, next_seq FROM window")
+        if 0 <= count <= LOW and 0 < window <= LOW >> 1
+    }
+    ranges = [(window << SHIFT, (window << SHIFT) + count) for window, count in sorted(expected.items()) if count]
     _copy(source, target, "event", "place", _Space(ranges or [(1 << SHIFT, (1 << SHIFT) + _GUESSED_ROWS)]), read)
     for table in _PAIRS:
         _both_ways(source, target, table, read)
