@@ -209,7 +209,7 @@ DAMAGES: dict[str, Damage] = {
     "page of an index of event": Damage("store.damaged", overwrite("event_name", 0)),
     "a body that is no JSON": Damage("rows.unreadable", sql("UPDATE event SET body = x'007b' WHERE place % 50 = 7"), lossy=True),
     "a body that does not unpack": Damage(
-        "rows.unreadable", sql("UPDATE event SET body = x'01' || zeroblob(60) WHERE place % 40 = 3"), lossy=True
+        "rows.unreadable", sql("UPDATE event SET body = CAST(x'01' || zeroblob(60) AS BLOB) WHERE place % 40 = 3"), lossy=True
     ),
     "a body of an unknown coding": Damage("rows.unreadable", sql("UPDATE event SET body = x'7f7b7d' WHERE place % 60 = 3"), lossy=True),
     # pages and rows of the index

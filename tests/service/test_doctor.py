@@ -108,3 +108,37 @@ def test_noise_anywhere_is_mended_or_named_and_loses_nothing_that_was_readable(s
         return  # the header says that it is not ours: it is left as it is
     assert codes(report, "error", "warning") == set(), (report.findings, report.mended)
     assert not before - readable(home)
+
+
+@pytest.mark.parametrize(
+    "name", ["inner page of event", "header overwritten", "first page overwritten", "page of source", "cut by a page or two"]
+)
+def test_rows_that_no_tree_leads_to_any_more_are_saved(home: Path, name: str) -> None:
+    """A damaged page above them, or a lost beginning of the file, costs no message: every page is looked at."""
+    whole = readable(home)
+    DAMAGES[name].do(home)
+    look(home, fix=True)
+    assert readable(home) == whole
+
+
+@pytest.mark.parametrize("where", ["in the log", "in the file"])
+def test_what_was_deleted_does_not_come_back_by_a_repair(home: Path, tmp_path: Path, where: str) -> None:
+    """Neither from pages that it was in before, nor from those that the log has written anew."""
+    killed = tmp_path / "killed"
+    with opening.open_home(home, environ={}) as opened:
+        said = [{"role": "user", "text": f"quagmire{n} " + "secretly " * 60} for n in range(60)]
+        writing.append(opened, OPERATOR, "agent:main:private", said)
+        opened.store("main").checkpoint()
+        writing.delete(opened, OPERATOR, "agent:main:private")
+        if where == "in the file":
+            opened.store("main").checkpoint()
+        shutil.copytree(home, killed)
+    for table in ("event", "window"):
+        damage.overwrite(table, 0, kind="internal" if table == "event" else "leaf")(killed)
+    assert codes(look(killed, fix=True)) <= {"files.copies"}
+    with opening.open_home(killed, environ={}) as opened:
+        found = searching.search(opened, OPERATOR, methods.SearchParams(query="quagmire7 OR quagmire59 OR secretly"))
+        assert found.hits == ()
+    db = apsw.Connection(str(database(killed)))
+    assert not any(b"quagmire" in unpack_body(body) for (body,) in db.execute("SELECT body FROM event"))
+    db.close()

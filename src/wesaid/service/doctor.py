@@ -260,13 +260,25 @@ def _mend_agent(home: Home, look: _Look, agent: str, again: dict[str, str], unti
                 f" {done.indexes} windows to be indexed again"
             )
     if salvaged or codes & (_ANEW | _IN_PLACE | {"index.stale"}):
-        left = reconciling.settle(home, {agent: EVERYTHING}, seconds=max(until - monotonic(), 1.0))
+        left = _refill(home, agent, until)
         yield f"{agent}: indexed" if not left else f"{agent}: {left} windows are still to be indexed; the next search goes on"
     if salvaged or codes & (_ANEW | _IN_PLACE | {"erase.pending"}):
         done_erasing = home.store(agent).erase(seconds=limits.WAIT_ERASE_SECONDS, now=home.now())
         yield f"{agent}: " + ("erased what was deleted" if done_erasing else "erasing goes on with the next commands")
     if "log.large" in codes and not home.store(agent).checkpoint():
         look.found.append((agent, Flaw(code="log.pinned", message="the write-ahead log could not be emptied: somebody reads from it")))
+
+
+def _refill(home: Home, agent: str, until: float) -> int:
+    """Index what is stale, as long as that gets further; how many windows are left."""
+    left = None
+    while True:
+        with home.store(agent).reading() as view:
+            stale = len(view.stale(EVERYTHING, limit=limits.INDEXED_COUNT_ROWS))
+        if not stale or monotonic() >= until or (left is not None and stale >= left):
+            return stale
+        left = stale
+        reconciling.settle(home, {agent: EVERYTHING}, seconds=until - monotonic())
 
 
 def _salvage(home: Home, agent: str, again: dict[str, str]) -> str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, Final
 
 import apsw
 
 from wesaid import limits
 from wesaid.engines.sqlite.connection import fetch
+from wesaid.engines.sqlite.leaves import Row
 from wesaid.engines.sqlite.records import LOW, SHIFT, unpack_body
 from wesaid.errors import StoreError
 from wesaid.rules import branch
@@ -26,6 +27,8 @@ _BROKEN: Final = (apsw.Error, UnicodeDecodeError, ValueError, OverflowError)  # 
 _LOWEST: Final = -(1 << 63)  # of a rowid: 64 bits
 _HIGHEST: Final = (1 << 63) - 1  # the same
 _GUESSED_ROWS: Final = 1 << 20  # of a table whose own count cannot be read
+_TYPES: Final[dict[str, type]] = {"TEXT": str, "INTEGER": int, "BLOB": bytes}  # as the tables declare them
+Leaves = Callable[[int], Iterator[Row]]
 _PAIRS: Final = ("source", "source_session", "tombstone", "tombstone_window")
 
 
@@ -40,50 +43,49 @@ class Read:
     sources: list[str] = field(default_factory=list)  # forgotten, so that an import reads them again
 
 
-@dataclass(frozen=True, slots=True)
 class _Space:
     """Which rowids a table may have: half-open ranges, in order; counted through, so that halving skips what cannot be."""
 
-    ranges: Sequence[tuple[int, int]]
-
-    def starts(self) -> list[int]:
-        """The number of the first rowid of each range, and how many there are in all."""
-        return [0, *accumulate(end - start for start, end in self.ranges)]
+    def __init__(self, ranges: Sequence[tuple[int, int]]) -> None:
+        self._firsts = [start for start, _ in ranges]
+        self._ends = [end for _, end in ranges]
+        self._before = [0, *accumulate(end - start for start, end in ranges)]
 
     def number(self, rowid: int) -> int:
         """How many possible rowids are below this one."""
-        at = bisect_right([start for start, _ in self.ranges], rowid) - 1
-        if at < 0:
-            return 0
-        start, end = self.ranges[at]
-        return self.starts()[at] + min(rowid, end) - start
+        at = bisect_right(self._firsts, rowid) - 1
+        return 0 if at < 0 else self._before[at] + min(rowid, self._ends[at]) - self._firsts[at]
 
     def rowid(self, number: int) -> int:
         """The ``number``-th possible rowid."""
-        starts = self.starts()
-        at = bisect_right(starts, number) - 1
-        return self.ranges[at][0] + number - starts[at]
+        at = bisect_right(self._before, number) - 1
+        return self._firsts[at] + number - self._before[at]
 
 
-def rescue(source: apsw.Connection, target: apsw.Connection) -> Read:
-    """Every readable row of the transcripts, written to the empty tables of ``target``."""
-    read = Read()
-    target.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
-    _copy(source, target, "session", "token", _Space([(1, _last(source, "session") + 1)]), read)
-    _copy(source, target, "window", "window", _Space([(1, _last(source, "window") + 1)]), read)
+def rescue(source: apsw.Connection, target: apsw.Connection, leaves: Leaves | None) -> Read:
+    """Every readable row of the transcripts, written to the empty tables of ``target``.
+
+    ``leaves`` gives the rows of a number of columns in all pages of the file, whether or not a tree leads to them.
+    """
+    work = _Rescue(source, target, leaves)
+    read = work.read
+    work.copy("session", "token", _Space([(1, work.last("session") + 1)]))
+    work.copy("window", "window", _Space([(1, work.last("window") + 1)]))
     expected = {
         window: count
         for window, count in fetch(target, "SELECT window, next_seq FROM window")
         if 0 <= count <= LOW and 0 < window <= LOW >> 1
     }
     ranges = [(window << SHIFT, (window << SHIFT) + count) for window, count in sorted(expected.items()) if count]
-    _copy(source, target, "event", "place", _Space(ranges or [(1 << SHIFT, (1 << SHIFT) + _GUESSED_ROWS)]), read)
+    work.copy("event", "place", _Space(ranges or [(1 << SHIFT, (1 << SHIFT) + _GUESSED_ROWS)]))
     for table in _PAIRS:
-        _both_ways(source, target, table, read)
+        work.both_ways(table)
     target.execute("UPDATE window SET path_length = 0, next_seq = 0, cursor = ?", (branch.START.to_json(),))
     read.sessions = int(target.execute("SELECT count(*) FROM session").get)
     read.events = int(target.execute("SELECT count(*) FROM event").get)
     _account(target, expected, read)
+    if not read.lost and read.unreadable == ["event"]:
+        read.unreadable.clear()  # whatever was damaged, every event that was counted is there
     return read
 
 
@@ -112,46 +114,87 @@ def _list(text: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _last(source: apsw.Connection, table: str) -> int:
-    """The highest number that a table has given out; a guess when that cannot be read."""
-    try:
-        return min(int(source.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get or 0), _GUESSED_ROWS)
-    except (*_BROKEN, TypeError):
-        return _GUESSED_ROWS
-
-
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────
-def _columns(source: apsw.Connection, target: apsw.Connection, table: str) -> list[str]:
-    """The columns that both have: an older file has fewer."""
-    new = [row[1] for row in fetch(target, f"PRAGMA table_info({table})")]
-    try:
-        old = {row[1] for row in fetch(source, f"PRAGMA table_info({table})")}
-    except _BROKEN:
-        return []
-    return [name for name in new if name in old]
+class _Rescue:
+    """Two files, and the account of what went from one into the other."""
 
+    def __init__(self, source: apsw.Connection, target: apsw.Connection, leaves: Leaves | None) -> None:
+        self._source = source
+        self._target = target
+        self._leaves = leaves
+        self.read = Read()
 
-def _copy(  # noqa: PLR0913, PLR0917 - two files, a table, its key, where to look, and the account
-    source: apsw.Connection, target: apsw.Connection, table: str, key: str, space: _Space, read: Read
-) -> None:
-    names = _columns(source, target, table)
-    if key not in names:
-        read.unreadable.append(table)
-        return
-    at = names.index(key)
-    insert = f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-    body = names.index("body") if "body" in names else None
-    damaged = [False]
-    for row in _around(source, f"SELECT {', '.join(names)} FROM {table}", key, at, space, damaged):
-        if body is not None and not _is_record(row[body]):
-            damaged[0] = True
-            continue
+    def last(self, table: str) -> int:
+        """The highest number that a table has given out; a guess when that cannot be read."""
         try:
-            target.execute(insert, row)
-        except apsw.ConstraintError:  # a type that the table does not have: not a row of ours
-            damaged[0] = True
-    if damaged[0]:
-        read.unreadable.append(table)
+            return min(int(self._source.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get or 0), _GUESSED_ROWS)
+        except (*_BROKEN, TypeError):
+            return _GUESSED_ROWS
+
+    def _columns(self, table: str) -> list[str]:
+        """The columns that both have: an older file has fewer."""
+        new = [row[1] for row in fetch(self._target, f"PRAGMA table_info({table})")]
+        try:
+            old = {row[1] for row in fetch(self._source, f"PRAGMA table_info({table})")}
+        except _BROKEN:
+            return []
+        return [name for name in new if name in old]
+
+    def copy(self, table: str, key: str, space: _Space) -> None:
+        """A table with rowids: around its damage, then, when there is any, out of every page that may be a leaf of it."""
+        names = self._columns(table)
+        damaged = [key not in names]
+        if not damaged[0]:
+            select = f"SELECT {', '.join(names)} FROM {table}"
+            for row in _around(self._source, select, key, names.index(key), space, damaged):
+                if not self._insert(table, names, row):
+                    damaged[0] = True
+        if damaged[0]:
+            self.read.unreadable.append(table)
+            self._stray(table)
+
+    def _insert(self, table: str, names: Sequence[str], row: Sequence[Any]) -> bool:
+        """Write a row, unless it is there; whether it is one of ours."""
+        if "body" in names and not _is_record(row[names.index("body")]):
+            return False
+        try:
+            self._target.execute(f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", tuple(row))
+        except (apsw.ConstraintError, OverflowError):  # a type that the table does not have
+            return False
+        return True
+
+    def _stray(self, table: str) -> None:
+        """Rows of leaves that no tree leads to. Their types say whose they are, since nothing else does."""
+        if self._leaves is None:
+            return
+        columns = fetch(self._target, f"PRAGMA table_info({table})")
+        names = [row[1] for row in columns]
+        kinds = [(_TYPES[row[2]], bool(row[3])) for row in columns]
+        for rowid, values in self._leaves(len(columns)):
+            fits = all(
+                isinstance(value, kind) or (value is None and not needed)
+                for value, (kind, needed) in zip(values[1:], kinds[1:], strict=True)
+            )
+            if values[0] is None and fits and (table != "event" or 0 < rowid >> SHIFT <= LOW >> 1):
+                self._insert(table, names, (rowid, *values[1:]))
+
+    def both_ways(self, table: str) -> None:
+        """A table without rowids: from its beginning to the first damage, from its end back to the last."""
+        names = self._columns(table)
+        if not names:
+            self.read.unreadable.append(table)
+            return
+        order = [row[1] for row in sorted(fetch(self._target, f"PRAGMA table_info({table})"), key=lambda row: row[5]) if row[5]]
+        for way in ("ASC", "DESC"):
+            sql = f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(f'{name} {way}' for name in order)}"
+            try:
+                for row in islice(self._source.execute(sql), _GUESSED_ROWS):
+                    self._insert(table, names, row)
+            except _BROKEN:
+                if table not in self.read.unreadable:
+                    self.read.unreadable.append(table)
+                continue
+            return
 
 
 def _is_record(stored: object) -> bool:
@@ -206,33 +249,6 @@ def _walk(db: apsw.Connection, sql: str, between: tuple[int, int], at: int, whol
             yield row
     except _BROKEN:
         whole[0] = False
-
-
-def _both_ways(source: apsw.Connection, target: apsw.Connection, table: str, read: Read) -> None:
-    """A table without rowids: from its beginning to the first damage, from its end back to the last."""
-    names = _columns(source, target, table)
-    if not names:
-        read.unreadable.append(table)
-        return
-    order = [row[1] for row in sorted(fetch(target, f"PRAGMA table_info({table})"), key=lambda row: row[5]) if row[5]]
-    insert = f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-    for way in ("ASC", "DESC"):
-        sql = f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(f'{name} {way}' for name in order)}"
-        count = 0
-        try:
-            for row in source.execute(sql):
-                count += 1
-                if count > _GUESSED_ROWS:
-                    break
-                try:
-                    target.execute(insert, row)
-                except apsw.ConstraintError:
-                    continue
-        except _BROKEN:
-            if table not in read.unreadable:
-                read.unreadable.append(table)
-            continue
-        return
 
 
 __all__ = ["Read", "rescue"]

@@ -8,6 +8,7 @@ process has it open, nothing is begun. Invariants: the copy is never written to;
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from typing import Final
 import apsw
 
 from wesaid import limits
-from wesaid.engines.sqlite import mending, rescuing, schema
+from wesaid.engines.sqlite import leaves, mending, rescuing, schema
 from wesaid.engines.sqlite.connection import make_private
 from wesaid.engines.sqlite.inspecting import unchanging
 from wesaid.engines.sqlite.store import SqliteStore
@@ -122,24 +123,54 @@ def _copy(read: Callable[[int, int], bytes], size: int, target: Path) -> None:
 def _rescued(aside: Path, new: Path) -> rescuing.Read:
     """Rows of the copy in the new file. A copy whose first page is no database's gets a new first page, in a copy of the copy."""
     target = apsw.Connection(str(new), flags=apsw.SQLITE_OPEN_READWRITE)
-    grafted = new.with_name(f"{new.name}-graft")
+    work = new.with_name(f"{new.name}-work")
     try:
-        target.pragma("page_size", _page_size(aside))
+        size = _page_size(aside)
+        target.pragma("page_size", size)
         schema.migrate(target)
         source = _opened(aside)
         if source is None:
-            _graft(aside, new, grafted)
-            source = _opened(grafted)
+            _graft(aside, new, work)
+            source = _opened(work)
         if source is None:
             return rescuing.Read(unreadable=["all tables"])
         target.execute("BEGIN")
-        read = rescuing.rescue(source, target)
+        with _pages(aside, work, size) as strays:
+            read = rescuing.rescue(source, target, strays)
         target.execute("COMMIT")
         source.close()
     finally:
         target.close()
-        _remove(grafted)
+        _remove(work)
     return read
+
+
+@contextmanager
+def _pages(aside: Path, work: Path, size: int) -> Iterator[rescuing.Leaves | None]:
+    """Every page as of the last commit: of the copy, or of a copy of it into which its log was written. None when that fails: old pages hold what was deleted."""
+    file = aside
+    if Path(f"{aside}-wal").exists():
+        _remove(work)
+        for suffix in ("", "-wal"):
+            make_private(Path(f"{work}{suffix}"))
+            shutil.copyfile(f"{aside}{suffix}", f"{work}{suffix}")
+        try:
+            whole = apsw.Connection(str(work), flags=apsw.SQLITE_OPEN_READWRITE)
+            busy = whole.execute("PRAGMA wal_checkpoint(TRUNCATE)").get[0]
+            whole.close()
+        except apsw.Error:
+            busy = True
+        if busy:
+            yield None
+            return
+        file = work
+    with file.open("rb") as pages:
+
+        def page(number: int) -> bytes:
+            pages.seek((number - 1) * size)
+            return pages.read(size)
+
+        yield lambda columns: leaves.rows(page, file.stat().st_size // size, size, columns)
 
 
 def _opened(path: Path) -> apsw.Connection | None:
