@@ -5,14 +5,17 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service import damage
 from service.damage import DAMAGES, NOW, PAGE, database, everything, readable
-from wesaid.service import doctor, opening
+from wesaid.engines.sqlite.records import unpack_body
+from wesaid.service import doctor, methods, opening, searching, writing
 from wesaid.service.doctor_codes import CODES
+from wesaid.values import OPERATOR
 
 EACH = pytest.mark.parametrize("name", DAMAGES)
 
