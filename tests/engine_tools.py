@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from wesaid.values import (
     Scope,
     Span,
     StoredEvent,
+    Versions,
 )
 
 ENGINES = ("memory", "sqlite")
@@ -92,6 +94,12 @@ def prepared(source: Any, *, mirror: bool = False) -> Prepared:
 def again(event: StoredEvent) -> Prepared:
     """A stored event prepared anew from its body, as the reconciler does."""
     return prepared(json.loads(event.body))
+
+
+def said_again(event: StoredEvent, versions: Versions) -> Said | None:
+    """What a stored event said, by these rules."""
+    said = again(event).said
+    return said and replace(said, fold_version=versions.fold, redact_version=versions.redact)
 
 
 def nav_of(fields: Mapping[str, Any]) -> Nav:
@@ -189,8 +197,9 @@ def complete(store: Any, *, slice_rows: int = 3) -> int:
         if not stale:
             return slices
         with store.writing() as writer:
-            rows = writer.unindexed(stale[0].window, limit=slice_rows)
-            writer.index(stale[0].window, [(row.seq, again(row)) for row in rows])
+            versions = writer.versions() or Versions(1, 1)
+            gap = writer.unindexed(stale[0].window, versions, limit=slice_rows)
+            writer.index(stale[0].window, gap.end, {row.seq: said_again(row, versions) for row in gap.events})
         slices += 1
         assert slices < 10_000, f"{stale[0]} stays stale"
 

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from engine_tools import at, check_index, clause, complete, facts, open_engine, prepared, record, snapshot, term
 from wesaid import limits
 from wesaid.errors import WesaidError
-from wesaid.values import EVERYTHING, Filters, Match, Scope, WindowSpec
+from wesaid.values import EVERYTHING, Filters, Match, Scope, Versions, WindowSpec
 
 WORDS = ("alpha", "beta", "gamma", "userName", "数据库")
 ASKED = ("alpha", "beta", "gamma", "user", "username", "数据")
@@ -224,6 +224,16 @@ class TwoEngines(RuleBasedStateMachine):
                 windows = writer.windows(key)
                 if windows:
                     writer.rebuild(windows[which % len(windows)].window)
+
+    @rule(number=st.integers(1, 3))
+    def other_rules(self, number):
+        """The program is another version now: its rows are renewed, and what is not yet serves on."""
+        self.both(lambda writer: writer.mark(Versions(number, 1)))
+
+    @rule()
+    def lose_the_index(self):
+        """As a repair does."""
+        self.both(lambda writer: writer.drop_index())
 
     @rule(rows=st.integers(1, 3))
     def reconcile(self, rows):

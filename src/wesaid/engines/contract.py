@@ -27,10 +27,12 @@ from wesaid.values import (
     Filters,
     Flaw,
     Found,
+    Gap,
     Match,
     Mended,
     Placed,
     Prepared,
+    Said,
     Salvaged,
     Scope,
     SessionRow,
@@ -40,6 +42,7 @@ from wesaid.values import (
     Term,
     Tombstone,
     Traces,
+    Versions,
     WindowRow,
     WindowSpec,
 )
@@ -134,8 +137,20 @@ class View(Protocol):
     def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
         """Windows in scope whose index is incomplete. Work is bounded by how many are stale, never by how many exist."""
 
-    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:
-        """The next at most ``limit`` visible events of a stale window without an index row, from ``keep`` on; empty when none is left."""
+    def unindexed(self, window: int, versions: Versions, *, start: int | None = None, limit: int) -> Gap | None:
+        """The next work on a stale window, from ``keep`` on or from where an earlier gap ended, with at most ``limit`` events.
+
+        Only events that said something are in it. Its size and the positions looked at are bounded; None when there is nothing from there on.
+        """
+
+    def versions(self) -> Versions | None:
+        """The rules that all index rows outside stale windows were made with; ``UNKNOWN`` for several, None before the first row."""
+
+    def unmarked(self) -> bool:
+        """Whether rows have no index and no mark says so: a restored backup, a dropped index, windows of a program that made none.
+
+        A few look-ups, whatever the number of sessions.
+        """
 
     # sources, totals
     def source(self, path: str) -> SourceState | None:
@@ -172,11 +187,26 @@ class Writer(View, Protocol):
         After ``rebuild`` of a healthy window everything is as before and it is stale from its end, that is: one ``index`` step ends it.
         """
 
-    def index(self, window: int, prepared: Sequence[tuple[int, Prepared]]) -> None:
-        """Index rows for visible events, given as (seq, event) for everything that ``unindexed`` returned, searchable or not.
+    def index(self, window: int, end: int, said: Mapping[int, Said | None]) -> None:
+        """Index rows for a gap that ends at position ``end``: what the events of these seqs said, prepared anew.
 
-        What is no longer on the path is passed over. Also a step of clearing index rows that a large rewind left hidden; an empty list is
-        such a step alone. The window stops being stale when nothing is left to do.
+        Rows that are there are replaced; what is no longer on the path is passed over. Also a step of clearing index rows that a large
+        rewind left hidden. The window stops being stale when nothing is left to do.
+        """
+
+    def mark(self, versions: Versions) -> None:
+        """Mark as stale what was made by other rules, has lost its index, or never had one; from now on ``versions`` are the store's.
+
+        Rows that are there keep serving until they are renewed. What ``unmarked`` found is mended first: missing tables are made again.
+        """
+
+    def drop_index(self) -> None:
+        """Drop every index row and mark every window stale: for an index that is damaged. Transcripts and paths are not touched."""
+
+    def turn(self, owner: str, *, now: int, until: int) -> bool:
+        """Take, keep or (with ``until`` in the past) give back the turn to reconcile, so that two processes do not do the same work.
+
+        True when it is ``owner``'s until then (Unix milliseconds). A turn whose time is over, or too far away to be true, is anybody's.
         """
 
     def patch(self, key: str, facts: Facts) -> SessionRow:
@@ -218,8 +248,11 @@ class Store(Protocol):
     def reading(self) -> AbstractContextManager[View]:
         """A consistent snapshot; keep it short, since it pins the write-ahead log."""
 
-    def writing(self) -> AbstractContextManager[Writer]:
-        """One transaction: committed at the end of the block, rolled back when it raises. Waits for other writers."""
+    def writing(self, *, seconds: float | None = None) -> AbstractContextManager[Writer]:
+        """One transaction: committed at the end of the block, rolled back when it raises.
+
+        Waits for other writers, at most so long when ``seconds`` are given; then it is a StoreBusyError.
+        """
 
     def mend(self, *, anew: bool) -> Mended:
         """Put right what rows alone can put right, in one transaction: rows that refer to nothing, paths, counters.

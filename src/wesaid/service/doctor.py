@@ -226,6 +226,7 @@ def _inspected(look: _Look, agent: str, inspection: Inspection, tick: Callable[[
 # ── mending ──────────────────────────────────────────────────────────────────────────────────────────────────────
 def _mend(home: Home, look: _Look, progress: Progress | None) -> Iterator[str]:
     """Mend what was found, and say what was done."""
+    home.background.stop()  # what it had left to do is done here
     closed = doctor_files.mend(home.path)
     if closed:
         yield f"files: {closed} closed to other users, or left-overs removed"

@@ -20,6 +20,7 @@ from wesaid import limits, settings
 from wesaid.engines.contract import Engine, Store, View
 from wesaid.errors import NotFoundError, StoreError, StoreReadOnlyError, WesaidError
 from wesaid.rules.redact import BUILT_IN, Redactor
+from wesaid.service.background import Background
 from wesaid.settings import Settings
 
 Answer = TypeVar("Answer")
@@ -44,6 +45,9 @@ class Home:
     new_id: Callable[[], str] = field(default=_new_id)
     redactor: Redactor = field(default=BUILT_IN)  # what leaves passes it, whatever the road
     rest: Callable[[float], object] = field(default=time.sleep)  # seconds; for answers that must not come too soon
+    background: Background = field(default_factory=Background)  # the reconciler's thread
+    owner: str = field(default_factory=_new_id)  # names this opening of the home among others, in its databases
+    asked_at: float = 0.0  # when somebody last searched, by the monotonic clock: background work then makes room
 
     def store(self, agent_id: str) -> Store:
         """An agent's store that has to be there already. NotFoundError when it is not."""
@@ -91,7 +95,8 @@ class Home:
                 broken.append(agent)
 
     def close(self) -> None:
-        """Close the engine; further use raises StoreError."""
+        """End background work and close the engine; further use raises StoreError."""
+        self.background.stop()
         self.engine.close()
 
     def clean(self, error: WesaidError) -> WesaidError:

@@ -1,76 +1,175 @@
 """Stale windows made whole: slices prepared outside the lock and written inside it, so that neither a writer nor a search waits long.
 
-Progress is kept in the database (``StaleWindow.keep``): stopping at any moment loses one slice, and whoever comes next goes on. Until the
-background reconciler exists, a search does this in its own process for the sessions that it may see, within its ``waitMs``.
+Three kinds of windows are stale: those whose branch was led elsewhere, those whose rows older rules made, and those that never had an index
+(``engines.contract.View.unmarked``). A search works on those in its own scope while it may wait, and wakes a thread for the rest. Progress is kept
+in the database: stopping at any moment loses one slice, and whoever comes next goes on. One process works on a store at a time, by turns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from math import inf
 from time import monotonic
 
 from wesaid import limits
-from wesaid.engines.contract import Store
+from wesaid.engines.contract import Store, View, Writer
 from wesaid.errors import StoreError
-from wesaid.rules.redact import Redactor
+from wesaid.rules import fold
 from wesaid.service import erasing
+from wesaid.service.apart import Preparer
+from wesaid.service.background import Stopping
 from wesaid.service.opening import Home
-from wesaid.service.preparing import again
-from wesaid.values import EVERYTHING, Scope, StaleWindow
+from wesaid.values import EVERYTHING, Gap, Said, Scope, SessionRow, Versions
+
+Piece = tuple[Gap, SessionRow]  # work on a window, and whose it is
 
 
-def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> int:
-    """Rebuild stale windows in scope for at most so long (0: only look); how many are still stale.
+def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
+    """Rebuild stale windows in scope for at most about so long, at least one slice (repeated calls end); with 0 nothing is done.
 
-    A read-only or busy store is left as it is: the answer then says ``indexing``, which is true.
+    A store that is read-only, busy or damaged is left as it is: what is stale in it, ``stale_sessions`` tells, and whoever reads it for an
+    answer says that it failed. The other agents' windows are not its hostages.
     """
     until = monotonic() + seconds
-    left = 0
+    worked = seconds <= 0
     for agent, scope in scopes.items():
-        try:
+        with suppress(StoreError):
             store = home.engine.store(agent)
-            if store is None:
-                continue
-            with store.reading() as view:
-                stale = view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH)
-        except StoreError:
-            continue  # whoever reads it for an answer says that it failed; the other agents' windows are not its hostages
-        for window in stale:
-            try:
-                done = monotonic() < until and rebuild(home.redactor, store, window, until=until)
-            except StoreError:  # read-only, busy, or damaged: what reads it for the answer says so
-                done = False
-            left += 0 if done else 1
-    return left
+            if store is not None and (not worked or monotonic() < until):
+                worked = _Work(home, store, scope, until=until).run() or worked
 
 
-def rebuild(redactor: Redactor, store: Store, stale: StaleWindow, *, until: float) -> bool:
-    """Index one window slice by slice; whether it is whole now. At least one slice is done."""
-    while True:
-        with store.reading() as view:
-            row = view.session(stale.key)
-            missing = [
-                found
-                for found in view.stale(Scope(keys=frozenset((stale.key,))), limit=limits.STALE_WINDOWS_A_SEARCH)
-                if found.window == stale.window
-            ]
-            if row is None or not missing:
-                return True
-            slice_ = view.unindexed(stale.window, limit=limits.REBUILD_SLICE_ROWS)
-        subagent = row.facts.kind == "subagent"
-        prepared = [(event.seq, again(redactor, row.facts.dialect, event, subagent=subagent)) for event in slice_]
-        with store.writing() as writer:
-            writer.index(stale.window, prepared)
-            left = writer.stale(Scope(keys=frozenset((stale.key,))), limit=limits.STALE_WINDOWS_A_SEARCH)
-            whole = not any(found.window == stale.window for found in left)
-        if whole or monotonic() >= until:
-            return whole
+def stale_sessions(home: Home, view: View, scope: Scope) -> int:
+    """How many sessions in scope are incomplete in this reading, counted up to ``limits.STALE_WINDOWS_A_SEARCH``."""
+    if is_due(home, view):
+        return min(view.count_sessions(scope), limits.STALE_WINDOWS_A_SEARCH)  # nobody could mark them yet
+    return len({window.key for window in view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH)})
 
 
 def reconcile(home: Home, *, seconds: float) -> int:
-    """Rebuild whatever is stale in every agent, for at most so long; how many windows are still stale. What time is left erases."""
+    """Rebuild whatever is stale in every agent, for at most so long; how many sessions are still stale. What time is left erases."""
+    home.background.stop()  # what it had left to do is done here
     until = monotonic() + seconds
     agents = home.engine.agents()
-    left = settle(home, dict.fromkeys(agents, EVERYTHING), seconds=seconds)
+    settle(home, dict.fromkeys(agents, EVERYTHING), seconds=seconds)
     erasing.erase(home, agents, seconds=max(until - monotonic(), 0))
+    left = 0
+    for agent in agents:
+        with suppress(StoreError), home.store(agent).reading() as view:
+            left += stale_sessions(home, view, EVERYTHING)
     return left
+
+
+def wake(home: Home, views: Mapping[str, View]) -> None:
+    """Start the background reconciler when something in these stores is stale, whoever may see it."""
+    if any(is_due(home, view) or view.stale(EVERYTHING, limit=1) for view in views.values()):
+        agents = list(views)
+        home.background.wake(lambda stopping: _go_on(home, agents, stopping))
+
+
+def is_due(home: Home, view: View) -> bool:
+    """Whether windows have to be marked first: their rows are of older rules, or are not there at all."""
+    made = view.versions()
+    is_old = made is not None and (made.fold < fold.VERSION or (made.fold == fold.VERSION and home.redactor.supersedes(made.redact)))
+    return is_old or view.unmarked()
+
+
+def _go_on(home: Home, agents: list[str], stopping: Stopping) -> None:
+    for agent in agents:
+        store = home.engine.store(agent)
+        if store is not None and not stopping():
+            _Work(home, store, EVERYTHING, until=inf, stopping=stopping).run()
+
+
+@dataclass(slots=True)
+class _Work:
+    """Making what is stale in one store and scope whole. With ``stopping`` it is done in the background, and makes room for searches."""
+
+    home: Home
+    store: Store
+    scope: Scope
+    until: float  # by the monotonic clock
+    stopping: Stopping | None = None
+    _seen: dict[int, int] = field(default_factory=dict)  # window -> position up to which it was read, and will be written
+
+    def run(self) -> bool:
+        """Slice by slice until nothing is stale or the time is over; at least one slice, when it is our turn. Whether it was."""
+        if not self._begin():
+            return False
+        waiting: list[Piece] = []
+        with Preparer(self.home.redactor) as preparer:
+            while True:
+                pieces = self._read()
+                said = preparer.collect() if waiting else []
+                if pieces:
+                    preparer.send([(row.facts.dialect, row.facts.kind == "subagent", event) for gap, row in pieces for event in gap.events])
+                began = monotonic()
+                if (waiting and not self._write(waiting, said)) or not (waiting or pieces) or self._is_over(waiting):
+                    break
+                self._make_room(monotonic() - began)
+                if not pieces:
+                    self._seen.clear()  # once more from where each window stands now: is anything left?
+                waiting = pieces
+        with self._writing() as writer:
+            writer.turn(self.home.owner, now=self.home.now(), until=0)
+        return True
+
+    def _begin(self) -> bool:
+        """Mark what is due, and wait for our turn while another process is at work; False when nothing is left to do, or no time."""
+        while True:
+            with self.store.reading() as view:
+                due = is_due(self.home, view)
+                if not due and not view.stale(self.scope, limit=1):
+                    return False
+            with self._writing() as writer:
+                if is_due(self.home, writer):
+                    writer.mark(Versions(fold.VERSION, self.home.redactor.version))
+                if writer.turn(self.home.owner, now=self.home.now(), until=self.home.now() + limits.TURN_MS):
+                    return True
+            if self._is_over():
+                return False
+            self.home.rest(limits.POLL_SECONDS)
+
+    def _read(self) -> list[Piece]:
+        """The next slice of work, of as many windows as it needs."""
+        pieces: list[Piece] = []
+        rows = looked = 0
+        versions = Versions(fold.VERSION, self.home.redactor.version)
+        with self.store.reading() as view:
+            for stale in view.stale(self.scope, limit=limits.STALE_WINDOWS_A_SEARCH):
+                row = view.session(stale.key)
+                while row is not None and rows < limits.REBUILD_SLICE_ROWS and looked < limits.REBUILD_LOOK_ROWS:
+                    start, most = self._seen.get(stale.window), limits.REBUILD_SLICE_ROWS - rows
+                    gap = view.unindexed(stale.window, versions, start=start, limit=most)
+                    if gap is None:
+                        break
+                    self._seen[stale.window] = gap.end
+                    pieces.append((gap, row))
+                    rows += len(gap.events)
+                    looked += gap.end - gap.start + 1
+        return pieces
+
+    def _write(self, pieces: Sequence[Piece], said: Sequence[Said | None]) -> bool:
+        """One transaction; False when the turn was lost to another process, which then does this work."""
+        given = iter(said)
+        with self._writing() as writer:
+            if not writer.turn(self.home.owner, now=self.home.now(), until=self.home.now() + limits.TURN_MS):
+                return False
+            for gap, _ in pieces:
+                writer.index(gap.window, gap.end, {event.seq: next(given) for event in gap.events})
+        return True
+
+    def _writing(self) -> AbstractContextManager[Writer]:
+        """A transaction, not waited for longer than a search may wait; in the background longer, but not so long that nobody can stop it."""
+        return self.store.writing(seconds=min(max(self.until - monotonic(), limits.POLL_SECONDS), limits.BACKGROUND_WAIT_SECONDS))
+
+    def _is_over(self, done: object = True) -> bool:  # noqa: FBT002
+        """Whether to end; never before something was done."""
+        return bool(done) and (monotonic() >= self.until or (self.stopping is not None and self.stopping()))
+
+    def _make_room(self, worked: float) -> None:
+        """Pause as long as the last slice took while people search: they get half of the machine, and all of it in between."""
+        if self.stopping is not None and monotonic() - self.home.asked_at < limits.MAKE_ROOM_SECONDS:
+            self.home.rest(worked)

@@ -49,9 +49,12 @@ def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
     policy = addressing.policy_of(home, caller)
     filters = _filters(home, caller, params, asked)
     scopes = _scopes(home, caller, params, asked, policy)
-    stale = reconciling.settle(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
+    home.asked_at = monotonic()
+    reconciling.settle(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
 
     def answer(views: dict[str, View], failed: tuple[str, ...]) -> Page:
+        stale = sum(reconciling.stale_sessions(home, view, scopes[agent]) for agent, view in views.items())
+        reconciling.wake(home, views)
         walk = Walk(
             home=home, caller=caller, params=params, asked=asked, policy=policy, filters=filters, views=views,
             scopes={agent: scopes[agent] for agent in views},

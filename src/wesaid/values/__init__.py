@@ -32,9 +32,11 @@ from wesaid.values.asking import (
 )
 from wesaid.values.doctoring import Flaw, Mended, Salvaged
 from wesaid.values.transcripts import (
+    UNKNOWN,
     Event,
     Facts,
     Flag,
+    Gap,
     Nav,
     NavKind,
     Placed,
@@ -48,6 +50,7 @@ from wesaid.values.transcripts import (
     StoredEvent,
     Tombstone,
     Traces,
+    Versions,
     WindowRow,
     WindowSpec,
 )
@@ -56,6 +59,7 @@ __all__ = [
     "EVERYTHING",
     "NOTHING",
     "OPERATOR",
+    "UNKNOWN",
     "Caller",
     "Candidate",
     "Clause",
@@ -66,6 +70,7 @@ __all__ = [
     "Flag",
     "Flaw",
     "Found",
+    "Gap",
     "HistoryPage",
     "Hit",
     "Match",
@@ -94,6 +99,7 @@ __all__ = [
     "TierName",
     "Tombstone",
     "Traces",
+    "Versions",
     "WindowRow",
     "WindowSpec",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntFlag
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 Role = Literal["user", "assistant"]
 
@@ -224,3 +224,24 @@ class StaleWindow:
     key: str
     window: int
     keep: int
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The rules that index rows are made with: numbers that the fold and the redactor go by."""
+
+    fold: int
+    redact: int
+
+
+UNKNOWN: Final = Versions(-1, -1)  # of rows that may have been made by several
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """The next work on a stale window: of the positions from ``start`` to before ``end``, the events whose index rows are missing or old."""
+
+    window: int
+    start: int
+    end: int
+    events: tuple[StoredEvent, ...] = ()

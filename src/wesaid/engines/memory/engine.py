@@ -14,7 +14,7 @@ from wesaid import keys
 from wesaid.engines.memory.state import State
 from wesaid.engines.memory.view import MemoryView
 from wesaid.engines.memory.writer import MemoryWriter
-from wesaid.errors import StoreError
+from wesaid.errors import StoreBusyError, StoreError
 from wesaid.values import Flaw, Mended, Salvaged, Traces
 
 
@@ -39,9 +39,9 @@ class MemoryStore:
             view.end()
 
     @contextmanager
-    def writing(self) -> Iterator[MemoryWriter]:
+    def writing(self, *, seconds: float | None = None) -> Iterator[MemoryWriter]:
         """A copy to work on, kept when the block ends well and dropped when it raises."""
-        with self._turn:
+        with self._alone(seconds):
             self._check()
             if self._open:
                 raise StoreError("a writing block is open already in this thread", hint="use the writer that is open")
@@ -77,6 +77,15 @@ class MemoryStore:
     def close(self) -> None:
         """Refuse further use."""
         self._closed = True
+
+    @contextmanager
+    def _alone(self, seconds: float | None) -> Iterator[None]:
+        if not self._turn.acquire(timeout=-1 if seconds is None else seconds):
+            raise StoreBusyError(f"the store of agent {self.agent_id!r} is being written to", hint="try again")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def _check(self) -> None:
         if self._closed:

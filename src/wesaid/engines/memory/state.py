@@ -7,12 +7,12 @@ only added or replaced whole, so a copy of the lists is a snapshot.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from wesaid import limits
 from wesaid.rules import branch
-from wesaid.values import Facts, Flag, Prepared, Said, SourceState, StoredEvent, Tombstone, WindowSpec
+from wesaid.values import Facts, Flag, Prepared, Said, SourceState, StoredEvent, Tombstone, Versions, WindowSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,9 @@ class State:
     taken: set[int] = field(default_factory=set)
     tokens: int = 0
     windows: int = 0
+    marked: dict[int, int] = field(default_factory=dict)  # window -> position from which its rows are to be looked at
+    versions: Versions | None = None
+    turn: tuple[str, int] | None = None  # who reconciles, and until when
 
     def copy(self) -> State:
         """A state that may be changed without this one noticing."""
@@ -75,7 +78,15 @@ class State:
             key: Session(session.token, session.facts, [Window(w.number, w.spec, list(w.rows)) for w in session.windows])
             for key, session in self.sessions.items()
         }
-        return State(sessions, dict(self.tombstones), dict(self.sources), set(self.origins), set(self.taken), self.tokens, self.windows)
+        return replace(
+            self,
+            sessions=sessions,
+            tombstones=dict(self.tombstones),
+            sources=dict(self.sources),
+            origins=set(self.origins),
+            taken=set(self.taken),
+            marked=dict(self.marked),
+        )
 
     def window(self, number: int) -> Window | None:
         """The window of a number, of whatever session."""

@@ -20,6 +20,7 @@ from wesaid.values import (
     Filters,
     Flag,
     Found,
+    Gap,
     Match,
     Scope,
     SessionRow,
@@ -28,6 +29,7 @@ from wesaid.values import (
     StoredEvent,
     Term,
     Tombstone,
+    Versions,
     WindowRow,
 )
 
@@ -190,9 +192,38 @@ class MemoryView:
                 having.append(session.facts.key)
         return having[:limit]
 
-    def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:  # noqa: ARG002 (the contract's signature)
-        """Nothing, ever: there is no index that could lag."""
-        return []
+    def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
+        """Windows that were marked: nothing else can lag here."""
+        marked = self._state.marked
+        found = [
+            StaleWindow(key=s.facts.key, window=w.number, keep=marked[w.number])
+            for s in self._inside(scope)
+            for w in s.windows
+            if w.number in marked
+        ]
+        return sorted(found, key=lambda one: one.window)[:limit]
+
+    def unindexed(self, window: int, versions: Versions, *, start: int | None = None, limit: int) -> Gap | None:
+        """What other rules made of a marked window, from a position on."""
+        found, keep = self._state.window(window), self._state.marked.get(window)
+        if found is None or keep is None:
+            return None
+        path = visible(found)
+        first = keep if start is None else max(start, keep)
+        if first >= len(path):
+            return Gap(window=window, start=first, end=len(path)) if start is None else None
+        old = {e.row.seq for e in entries(found) if (e.said.fold_version, e.said.redact_version) != (versions.fold, versions.redact)}
+        events = [event for event in stored_path(found)[first:] if event.seq in old]
+        end = len(path) if len(events) <= limit else int(events[limit].position or 0)
+        return Gap(window=window, start=first, end=end, events=tuple(events[:limit]))
+
+    def versions(self) -> Versions | None:
+        """What was marked last; before that, what made the first row."""
+        return self._state.versions
+
+    def unmarked(self) -> bool:
+        """Never: there is no index that could be lost."""
+        return False
 
     # sources, totals
     def source(self, path: str) -> SourceState | None:
@@ -211,7 +242,7 @@ class MemoryView:
             "windows": len(windows),
             "events": sum(len(w.rows) for w in windows),
             "messages": self.indexed(EVERYTHING, bound=0),
-            "stale": 0,
+            "stale": len(self._state.marked),
             "tombstones": len(self._state.tombstones),
             "bytes": sum(len(row.prepared.body) for w in windows for row in w.rows),
         }
@@ -232,7 +263,7 @@ class MemoryView:
             facts=session.facts,
             token=session.token,
             message_count=sum(1 for w in session.windows for e in entries(w) if Flag.COPY not in e.flags),
-            stale=False,
+            stale=any(w.number in self._state.marked for w in session.windows),
             source_path=sources[0].path if sources else None,
             source_missing=any(source.missing for source in sources),
         )

@@ -6,14 +6,14 @@ is that of the newest window.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from wesaid import keys
+from wesaid import keys, limits
 from wesaid.engines.memory.state import Row, Session, Window, entries, visible
 from wesaid.engines.memory.view import MemoryView
 from wesaid.errors import ConflictError, InputError, NotFoundError
-from wesaid.values import Facts, Placed, Prepared, SessionRow, SourceState, StoredEvent, Tombstone, WindowSpec
+from wesaid.values import Facts, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
 
 class MemoryWriter(MemoryView):
@@ -45,6 +45,9 @@ class MemoryWriter(MemoryView):
                 target.rows.append(Row(len(target.rows), self._state.claim(item.event.timestamp) if item.said else -1, item))
                 if item.event.nav.id is not None:
                     have.add((item.event.nav.id, item.body))
+        first = next((item.said for item in prepared if item.said is not None), None)
+        if first is not None and self._state.versions is None:
+            self._state.versions = Versions(first.fold_version, first.redact_version)
         latest = max((item.event.timestamp for item in prepared), default=0)
         session.facts = replace(session.facts, updated_at=max(session.facts.updated_at, latest))
         found = {entry.row.seq for entry in entries(target)}
@@ -56,21 +59,38 @@ class MemoryWriter(MemoryView):
     def rebuild(self, window: int) -> None:
         """Nothing to do: the path is resolved at every reading."""
 
-    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:  # noqa: ARG002 (the contract's signature)
-        """Nothing: what is visible is found."""
-        return []
-
-    def index(self, window: int, prepared: Sequence[tuple[int, Prepared]]) -> None:
+    def index(self, window: int, end: int, said: Mapping[int, Said | None]) -> None:
         """Take what was prepared anew in place of what was prepared before."""
         target = self._state.window(window)
-        if target is None:
+        if target is None or window not in self._state.marked:
             return
-        path = {row.seq for row in visible(target)}
-        for seq, item in prepared:
-            if seq in path:
-                old = target.rows[seq]
-                rowid = self._state.claim(item.event.timestamp) if item.said and old.rowid < 0 else old.rowid
-                target.rows[seq] = Row(seq, rowid, replace(old.prepared, said=item.said))
+        path = visible(target)
+        for row in path[:end]:
+            if row.seq in said:
+                new = said[row.seq]
+                rowid = self._state.claim(row.prepared.event.timestamp) if new and row.rowid < 0 else row.rowid
+                target.rows[row.seq] = Row(row.seq, rowid, replace(row.prepared, said=new))
+        self._state.marked[window] = max(self._state.marked[window], end)
+        if self._state.marked[window] >= len(path):
+            del self._state.marked[window]
+
+    def mark(self, versions: Versions) -> None:
+        """Every window is to be looked at when other rules made the rows."""
+        if self._state.versions not in {None, versions}:
+            self._state.marked = {w.number: 0 for s in self._state.sessions.values() for w in s.windows if entries(w)}
+        self._state.versions = versions
+
+    def drop_index(self) -> None:
+        """There is none; what is visible is marked all the same."""
+        self._state.marked = {w.number: 0 for s in self._state.sessions.values() for w in s.windows if entries(w)}
+
+    def turn(self, owner: str, *, now: int, until: int) -> bool:
+        """Take, keep or give back the turn."""
+        holder, end = self._state.turn or (owner, 0)
+        if holder != owner and now < end <= now + limits.TURN_MS_MAX:
+            return False
+        self._state.turn = (owner, until) if until > now else None
+        return True
 
     def patch(self, key: str, facts: Facts) -> SessionRow:
         """Replace a session's facts; its key, its newest session id and a lineage once set stay."""
@@ -93,6 +113,7 @@ class MemoryWriter(MemoryView):
         tombstone = Tombstone(key=key, session_ids=tuple(sorted(ids)), deleted_at=now)
         self._state.taken -= {row.rowid for w in session.windows for row in w.rows}
         self._state.origins = {origin for origin in self._state.origins if origin[0] != key}
+        self._state.marked = {number: at for number, at in self._state.marked.items() if number not in {w.number for w in session.windows}}
         del self._state.sessions[key]
         self._state.tombstones[key] = tombstone
         return tombstone

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 import apsw
 
 from wesaid import limits
+from wesaid.engines.sqlite import marking
 from wesaid.engines.sqlite.erasing import VOCABULARY
 from wesaid.engines.sqlite.match import ROLE_WORDS, session_word
 from wesaid.engines.sqlite.records import pack_spans
-from wesaid.values import Flag, Said
+from wesaid.values import Flag, Said, Versions
 
 _LAST_RID = (1 << 40) - 1  # year 36 812 in seconds: keeps rowids small in the index
 _AUTOMERGE = 4  # FTS5's default: segments of a level that are merged
@@ -26,6 +27,12 @@ class Known(set[str]):
     """Words that are surely in the word table, as of the ``pruned``-th time that words were taken out of it."""
 
     pruned = 0
+    is_versioned = False  # the rules that the first row was made with are noted
+
+    def forget(self) -> None:
+        """Be sure of nothing any more."""
+        self.clear()
+        self.is_versioned = False
 
 
 class Index:
@@ -37,6 +44,7 @@ class Index:
         self._known = known_words  # words that are surely in the word table; shared by the store's transactions
         self._fresh: Counter[str] = Counter()
         self._messages = 0
+        self._made_with: Versions | None = None
         self._drift = 0
 
     def add(self, place: int, session: int, timestamp: int, said: Said, flags: Flag) -> None:
@@ -62,6 +70,7 @@ class Index:
             (rid, said.index_text, said.index_parts, f"{session_word(session)} {ROLE_WORDS[said.role]}"),
         )
         self._messages += 1
+        self._made_with = self._made_with or Versions(said.fold_version, said.redact_version)
         self._drift = max(self._drift, rid - _seconds(timestamp))
         self._fresh.update(set(said.index_text.split(" ")) | set(said.index_parts.split(" ")))
 
@@ -91,6 +100,9 @@ class Index:
     def finish(self) -> None:
         """Write the new words: once a transaction, at its end."""
         self.count()
+        if self._made_with is not None and not self._known.is_versioned:
+            marking.first_row(self._db, self._made_with)
+            self._known.is_versioned = True
         self._learn()
         self._fresh.clear()
 

@@ -6,20 +6,17 @@ where pages are damaged: that is `salvaging`, on a copy.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import apsw
 
-from wesaid.engines.sqlite import checking, erasing, schema
+from wesaid.engines.sqlite import checking, erasing, marking, schema
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.records import LOW, SHIFT
 from wesaid.engines.sqlite.writer import SqliteWriter
 from wesaid.rules import branch
 from wesaid.values import Flag, Mended
 
-_ABOUT: Final = re.compile(r"(?:CREATE (?:VIRTUAL )?TABLE|ALTER TABLE|CREATE (?:UNIQUE )?INDEX \w+ ON)\s+(\w+)")
-INDEX: Final = ("words", "titles", "entry", "word", "stale")
 _LONELY: Final = (
     "DELETE FROM path WHERE NOT EXISTS (SELECT 1 FROM event e WHERE e.place = path.place)",
     "DELETE FROM stale WHERE window NOT IN (SELECT window FROM window)",
@@ -33,6 +30,7 @@ def mend(db: apsw.Connection, writer: SqliteWriter, agent_id: str, *, anew: bool
     anew = anew or orphans > 0  # index rows name the session that their window had
     if anew:
         _make_tables(db)
+        writer.drop_index()
     for statement in _LONELY:
         db.execute(statement)
         orphans += db.changes()
@@ -47,44 +45,20 @@ def mend(db: apsw.Connection, writer: SqliteWriter, agent_id: str, *, anew: bool
             paths += 1
     remade = 0
     if anew:
-        _mark_all(db)
+        writer.drop_index()
         remade = int(db.execute("SELECT count(*) FROM stale").get)
-        _titles(db)
     return Mended(paths=paths, orphans=orphans + len(lonely), indexes=remade, counters=_count(db))
 
 
-def drop_index(db: apsw.Connection) -> None:
-    """Drop what the index is made of and make it empty; every window that may be found is stale from its beginning."""
-    _make_tables(db)
-    _mark_all(db)
-    _titles(db)
-    _count(db)
-
-
 def _make_tables(db: apsw.Connection) -> None:
-    """Index tables anew, and `path` when it is not there. apsw.Error when FTS5 cannot even drop what is there."""
-    names = [*INDEX, *(() if checking.exists(db, "path") else ("path",))]
-    for name in names:
-        db.execute(f"DROP TABLE IF EXISTS {name}")
-    for step in schema.MIGRATIONS:
-        for statement in step:
-            about = _ABOUT.match(statement)
-            if about and about[1] in names:
-                db.execute(statement)
-    # The round of erasing under way names segments that are gone; another one begins, for what the dropped pages held.
+    """Tables beside the index that are not there, and how far is known what they hold."""
+    for name in ("path", "word", "stale"):
+        if not checking.exists(db, name):
+            db.execute(next(statement for step in schema.MIGRATIONS for statement in step if statement.startswith(f"CREATE TABLE {name} ")))
+    db.execute("INSERT OR REPLACE INTO meta (name, value) SELECT ?, coalesce(max(window), 0) FROM window", (marking.WINDOWS,))
+    # The round of erasing under way names segments that will be gone; another one begins, for what the dropped pages held.
     db.execute("DELETE FROM meta WHERE name = ?", (erasing.ROUND,))
     db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, 1)", (erasing.PENDING,))
-    db.execute(
-        "INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1", (erasing.VOCABULARY,)
-    )  # words that other processes believe to be in the table are not
-
-
-def _mark_all(db: apsw.Connection) -> None:
-    db.execute("INSERT OR REPLACE INTO stale (window, keep) SELECT window, 0 FROM window WHERE findable AND path_length > 0")
-
-
-def _titles(db: apsw.Connection) -> None:
-    db.executemany("INSERT INTO titles (rowid, text) VALUES (?, ?)", [row for row in checking.title_words(db) if row[1]])
 
 
 def adopt(db: apsw.Connection, agent_id: str) -> int:
@@ -153,4 +127,4 @@ def _count(db: apsw.Connection) -> int:
     return changed
 
 
-__all__ = ["adopt", "drop_index", "mend"]
+__all__ = ["adopt", "mend"]

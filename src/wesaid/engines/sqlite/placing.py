@@ -6,7 +6,7 @@ the path exists only in a stale window whose ``purge`` says from where to look f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -19,7 +19,7 @@ from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_nav
 from wesaid.errors import StoreDamagedError
 from wesaid.rules import branch
 from wesaid.rules.branch import Cursor, Cuts, Diverges, Extends, Known, Step
-from wesaid.values import Flag, NavKind, Prepared
+from wesaid.values import Flag, NavKind, Prepared, Said
 
 
 @dataclass(slots=True)
@@ -63,6 +63,10 @@ class Placing:
             self._windows[window] = state
         return state
 
+    def forget_all(self) -> None:
+        """Drop all that is remembered: the index was changed as a whole."""
+        self._windows.clear()
+
     def forget(self, window: int) -> None:
         """Drop what is remembered of a window that is deleted or changed behind this file's back."""
         self._windows.pop(window, None)
@@ -104,17 +108,17 @@ class Placing:
         before = self._db.execute("SELECT shown FROM path WHERE spot = ?", (spot - 1,)).get if state.path_length else 0
         self._db.execute("INSERT INTO path (spot, place, shown) VALUES (?, ?, ?)", (spot, place, int(before or 0) + prepared.shown))
         state.path_length += 1
-        return self._enter(state, spot, place, prepared)
+        return self._enter(state, spot, place, (prepared.event.timestamp, prepared.said))
 
-    def _enter(self, state: WindowState, spot: int, place: int, prepared: Prepared) -> bool:
-        """The index row of a visible event, if it said something in a window that may be found."""
-        said = prepared.said
+    def _enter(self, state: WindowState, spot: int, place: int, spoken: tuple[int, Said | None]) -> bool:
+        """The index row of a visible event, if it said something in a window that may be found. ``spoken``: when, and what."""
+        timestamp, said = spoken
         if said is None or not state.findable:
             return False
         flags = said.flags
         if said.role == "assistant":
             flags |= self._copy_flag(state, spot, said.digest, mirror=bool(flags & Flag.MIRROR))
-        self._index.add(place, state.session, prepared.event.timestamp, said, flags)
+        self._index.add(place, state.session, timestamp, said, flags)
         state.messages += 0 if flags & Flag.COPY else 1
         return True
 
@@ -212,7 +216,7 @@ class Placing:
         state.messages += int(self._db.execute(back, (base + common, base + state.path_length, int(Flag.COPY))).get)
         self._mark(state, common, None)
         if state.path_length - common <= limits.PATH_CUT_ROWS:
-            self.complete(state, {place & LOW: event for place, event in (fresh or {}).items()})
+            self.complete(state, state.path_length, {place & LOW: event.said for place, event in (fresh or {}).items()})
 
     def show(self, state: WindowState, *, findable: bool) -> None:
         """A window that may be found from now on, or no longer: its tool has rewound the chain that it belongs to (contract.md §4)."""
@@ -228,8 +232,8 @@ class Placing:
         self._index.drop([rid for rid, _ in rids_of(self._db, "e.place >= ? AND e.place < ?", whole)])  # hidden ones, uncounted already
         self._db.execute("DELETE FROM stale WHERE window = ?", (state.window,))
 
-    def complete(self, state: WindowState, prepared: Mapping[int, Prepared]) -> None:
-        """Index what is given as far as it goes without a gap; clear a slice of hidden rows; end the staleness when nothing is left."""
+    def complete(self, state: WindowState, end: int, said: Mapping[int, Said | None]) -> None:
+        """Index what is given up to position ``end``, as far as it goes without a gap; clear a slice of hidden rows; end the staleness."""
         found = self._db.execute("SELECT keep, purge FROM stale WHERE window = ?", (state.window,)).get
         if found is None:
             return
@@ -237,19 +241,20 @@ class Placing:
         base = state.window << SHIFT
         rows = fetch(
             self._db,
-            "SELECT p.spot, p.place, e.rid, e.flags, e.digest, e.role FROM path p LEFT JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? ORDER BY p.spot"
-            " LIMIT ?",
-            (base + keep, base + state.path_length, limits.REBUILD_SLICE_ROWS),
+            "SELECT p.spot, p.place, v.timestamp, v.nav, e.rid, e.flags, e.digest, e.role FROM path p JOIN event v ON v.place = p.place"
+            " LEFT JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? ORDER BY p.spot LIMIT ?",
+            (base + keep, base + min(end, state.path_length), limits.REBUILD_LOOK_ROWS),
         )
-        for row in rows:
-            spot, place, rid = row[:3]
-            event = prepared.get(place & LOW)
-            if rid is not None:
-                self._look_again(state, row)
-            elif event is not None:
-                self._enter(state, spot, place, event)
-            else:
-                break
+        for spot, place, timestamp, nav, *row in rows:
+            seq = place & LOW
+            if seq in said:
+                if row[0] is not None:
+                    self._drop(state, [(row[0], row[1])])
+                self._enter(state, spot, place, (timestamp, said[seq]))
+            elif row[0] is not None:
+                self._look_again(state, spot, row)
+            elif nav & SHOWN and state.findable:
+                break  # it may have said something, and was not given
             keep += 1
         if purge is not None:
             purge = self._purge(base, purge)
@@ -258,9 +263,9 @@ class Placing:
         else:
             self._db.execute("UPDATE stale SET keep = ?, purge = ? WHERE window = ?", (keep, purge, state.window))
 
-    def _look_again(self, state: WindowState, row: tuple[int, ...]) -> None:
+    def _look_again(self, state: WindowState, spot: int, row: Sequence[int]) -> None:
         """A row that was indexed before this path was: whether it is a copy may have changed."""
-        spot, _, rid, flags, digest, role = row
+        rid, flags, digest, role = row
         now = flags & ~Flag.COPY
         if role:
             now |= self._copy_flag(state, spot, digest, mirror=bool(flags & Flag.MIRROR))

@@ -62,16 +62,27 @@ _V1 = (
     "CREATE TABLE source_session (key TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (key, path)) STRICT, WITHOUT ROWID",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_V1,)
+# Versions of rows, and the newest window that was given a path: rows whose making is not known are looked at once.
+_V2 = (
+    "INSERT OR IGNORE INTO meta (name, value) SELECT 'fold', -1 WHERE EXISTS (SELECT 1 FROM entry)",
+    "INSERT OR IGNORE INTO meta (name, value) SELECT 'redact', -1 WHERE EXISTS (SELECT 1 FROM entry)",
+    "INSERT OR IGNORE INTO meta (name, value) SELECT 'windows', coalesce(max(window), 0) FROM window",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_V1, _V2)
 VERSION: Final = len(MIGRATIONS)
+
+# What can be made again from the transcript, by table, as the newest version has it.
+INDEX_TABLES: Final = {name: next(s for s in _V1 if f" {name} " in s.partition("(")[0]) for name in ("entry", "words", "titles")}
 
 
 def version_of(db: apsw.Connection) -> int:
     """The schema version of a file, 0 when it is empty. StoreForeignError, StoreNewerError when it is not ours to touch."""
-    version = int(db.pragma("user_version") or 0)
-    application = int(db.pragma("application_id") or 0)
+    # One statement, so that all three are of one moment: another process may be making the tables.
+    version, application, tables = db.execute(
+        "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id), count(*) FROM sqlite_schema"
+    ).get
     if application != APPLICATION_ID:
-        tables = db.execute("SELECT count(*) FROM sqlite_schema").get
         if tables or version:
             raise StoreForeignError(
                 f"{db.filename} is a database of another program",

@@ -17,7 +17,7 @@ from wesaid.engines.sqlite.index import Index, Known
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.engines.sqlite.writer import SqliteWriter
-from wesaid.errors import StoreError, StoreReadOnlyError
+from wesaid.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from wesaid.values import Mended, Traces
 
 
@@ -62,9 +62,9 @@ class SqliteStore:
             self._give(db, lookup)
 
     @contextmanager
-    def writing(self) -> Iterator[SqliteWriter]:
+    def writing(self, *, seconds: float | None = None) -> Iterator[SqliteWriter]:
         """See the contract."""
-        with self._turn, translated(self.path):
+        with self._alone(seconds), translated(self.path):
             self._check_open()
             db = self.connection
             if db.readonly("main"):
@@ -74,7 +74,12 @@ class SqliteStore:
                 )
             if self._in_block:
                 raise StoreError("a writing block is open already in this thread", hint="use the writer that is open")
-            db.execute("BEGIN IMMEDIATE")
+            if seconds is not None:
+                db.set_busy_timeout(int(seconds * limits.SECONDS_MS))
+            try:
+                db.execute("BEGIN IMMEDIATE")
+            finally:
+                db.set_busy_timeout(limits.BUSY_MS)
             self._in_block = True
             try:
                 writer = SqliteWriter(db, self.path, self._lookup, Index(db, self._known_words, self._hints))
@@ -86,7 +91,7 @@ class SqliteStore:
                 # transaction added are gone from the table, so the memory of them goes too.
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-                self._known_words.clear()
+                self._known_words.forget()
                 self._hints.clear()
                 self._keys.clear()
                 raise
@@ -120,7 +125,7 @@ class SqliteStore:
     def mend(self, *, anew: bool) -> Mended:
         """See the contract."""
         with self.writing() as writer:
-            self._known_words.clear()
+            self._known_words.forget()
             self._hints.clear()
             return mending.mend(self.connection, writer, self.agent_id, anew=anew)
 
@@ -154,6 +159,16 @@ class SqliteStore:
                 self._readers.append((db, lookup))
                 return
         db.close()
+
+    @contextmanager
+    def _alone(self, seconds: float | None) -> Iterator[None]:
+        """One writing thread of this process at a time; the others wait for it as they would for another process."""
+        if not self._turn.acquire(timeout=-1 if seconds is None else seconds):
+            raise StoreBusyError(f"{self.path} is being written to", hint="try again; an import may be running")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def _check_open(self) -> None:
         if self._closed:

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from wesaid import limits
-from wesaid.engines.sqlite import erasing
+from wesaid.engines.sqlite import erasing, marking
 from wesaid.engines.sqlite.connection import reader
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_body, unpack_spans
@@ -23,6 +23,7 @@ from wesaid.values import (
     Filters,
     Flag,
     Found,
+    Gap,
     Match,
     Scope,
     SessionRow,
@@ -31,6 +32,7 @@ from wesaid.values import (
     StoredEvent,
     Term,
     Tombstone,
+    Versions,
     WindowRow,
 )
 
@@ -251,23 +253,52 @@ class SqliteView:
 
     def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
         """See the contract."""
-        rows = self._db.execute(
-            "SELECT s.key, t.window, t.keep FROM stale t JOIN window w USING (window) JOIN session s ON s.token = w.session ORDER BY t.window"
-        )
-        found: list[StaleWindow] = []
-        for key, window, keep in rows:
-            if scope.allows(key):
-                found.append(StaleWindow(key=key, window=window, keep=keep))
-                if len(found) >= limit:
-                    break
-        return found
+        what = "SELECT s.key, t.window, t.keep FROM stale t JOIN window w USING (window) JOIN session s ON s.token = w.session"
+        bindings: tuple[str | int, ...] = (limit,)
+        if scope.keys is not None:
+            if len(scope.keys) < self._db.execute("SELECT count(*) FROM (SELECT 1 FROM stale LIMIT ?)", (len(scope.keys) + 1,)).get:
+                what = (  # more windows are stale than keys are in scope: from the keys, then
+                    "SELECT s.key, t.window, t.keep FROM json_each(?) j CROSS JOIN session s ON s.key = j.value"
+                    " CROSS JOIN window w ON w.session = s.token CROSS JOIN stale t USING (window)"
+                )
+            else:
+                what += " WHERE s.key IN (SELECT value FROM json_each(?))"
+            bindings = (json.dumps(sorted(scope.keys)), limit)
+        rows = self._db.execute(f"{what} ORDER BY t.window LIMIT ?", bindings)
+        return [StaleWindow(key=key, window=window, keep=keep) for key, window, keep in rows]
 
-    def unindexed(self, window: int, *, limit: int) -> list[StoredEvent]:
+    def unindexed(self, window: int, versions: Versions, *, start: int | None = None, limit: int) -> Gap | None:
         """See the contract."""
-        keep = self._db.execute("SELECT keep FROM stale WHERE window = ?", (window,)).get
-        if keep is None:
-            return []
-        return [event for event in self.path(window, start=int(keep), count=limit) if event.redact_version is None]
+        found = self._db.execute("SELECT t.keep, w.path_length FROM stale t JOIN window w USING (window) WHERE window = ?", (window,)).get
+        if found is None:
+            return None
+        keep, length = found
+        first = keep if start is None else max(start, keep)
+        if first >= length:
+            return Gap(window=window, start=first, end=length) if start is None else None
+        last = min(first + limits.REBUILD_LOOK_ROWS, length)
+        base = window << SHIFT
+        rows = self._db.execute(
+            f"{_PATH} WHERE p.spot >= ? AND p.spot < ? AND e.nav & ? AND (n.rid IS NULL OR n.fold <> ? OR n.redact <> ?) ORDER BY p.spot",
+            (base + first, base + last, SHOWN, versions.fold, versions.redact),
+        )
+        events: list[StoredEvent] = []
+        size = 0
+        for row in rows:
+            event = _event(row)
+            if len(events) >= limit or (size + len(event.body) > limits.REBUILD_SLICE_BYTES and events):
+                return Gap(window=window, start=first, end=int(event.position or 0), events=tuple(events))
+            events.append(event)
+            size += len(event.body)
+        return Gap(window=window, start=first, end=last, events=tuple(events))
+
+    def versions(self) -> Versions | None:
+        """See the contract."""
+        return marking.versions(self._db)
+
+    def unmarked(self) -> bool:
+        """See the contract."""
+        return marking.unmarked(self._db)
 
     # ── sources and totals ───────────────────────────────────────────────────────────────────────────────────────
     def source(self, path: str) -> SourceState | None:

@@ -7,13 +7,14 @@ branch writes one event, one path row, one index row; a rewind drops what it aba
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import apsw
 
 from wesaid import keys
+from wesaid.engines.sqlite import marking
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.erasing import PENDING
 from wesaid.engines.sqlite.index import Index
@@ -22,8 +23,8 @@ from wesaid.engines.sqlite.placing import Placing, WindowState
 from wesaid.engines.sqlite.records import SHIFT, SHOWN, pack_body, pack_nav, unpack_body
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.errors import ConflictError, InputError, NotFoundError
-from wesaid.rules import branch, fold
-from wesaid.values import Facts, Placed, Prepared, SessionRow, SourceState, Tombstone, WindowSpec
+from wesaid.rules import branch
+from wesaid.values import Facts, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
 _NEVER_USED = 1 << 31  # windows are numbered below this, so that a place fits 63 bits
 
@@ -53,7 +54,7 @@ class SqliteWriter(SqliteView):
             _columns(facts),
         )
         token = self._db.last_insert_rowid()
-        self._title(token, facts)
+        marking.enter_title(self._db, token, facts.title, facts.label)
         self._window(token, WindowSpec(session_id=facts.session_id, created_at=facts.created_at))
         return self._row(facts.key)
 
@@ -76,7 +77,7 @@ class SqliteWriter(SqliteView):
         )
         if (facts.title, facts.label) != (before.facts.title, before.facts.label):
             self._db.execute("DELETE FROM titles WHERE rowid = ?", (before.token,))
-            self._title(before.token, facts)
+            marking.enter_title(self._db, before.token, facts.title, facts.label)
         return self._row(key)
 
     def delete(self, key: str, now: int) -> Tombstone:
@@ -167,11 +168,30 @@ class SqliteWriter(SqliteView):
         self._placing.save(state)
         self._count(state)
 
-    def index(self, window: int, prepared: Sequence[tuple[int, Prepared]]) -> None:
+    def index(self, window: int, end: int, said: Mapping[int, Said | None]) -> None:
         """See the contract."""
+        if self._db.execute("SELECT 1 FROM stale WHERE window = ?", (window,)).get is None:
+            return  # another was faster, or the session is gone
         state = self._placing.window(window)
-        self._placing.complete(state, dict(prepared))
+        self._placing.complete(state, end, said)
         self._count(state)
+
+    def mark(self, versions: Versions) -> None:
+        """See the contract."""
+        strange = marking.strange_windows(self._db)
+        marking.mark(self._db, versions)
+        self._placing.forget_all()
+        for window in strange:
+            self.rebuild(window)
+
+    def drop_index(self) -> None:
+        """See the contract."""
+        marking.drop_index(self._db)
+        self._placing.forget_all()
+
+    def turn(self, owner: str, *, now: int, until: int) -> bool:
+        """See the contract."""
+        return marking.turn(self._db, owner, now=now, until=until)
 
     # ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────
     def note_source(self, state: SourceState) -> None:
@@ -207,11 +227,6 @@ class SqliteWriter(SqliteView):
         if row is None:
             raise NotFoundError(f"there is no session {key}", hint="`wesaid sessions` lists them", details={"sessionKey": key})
         return row
-
-    def _title(self, token: int, facts: Facts) -> None:
-        words = fold.fold(" \n ".join(text for text in (facts.title, facts.label) if text)).text
-        if words:
-            self._db.execute("INSERT INTO titles (rowid, text) VALUES (?, ?)", (token, words))
 
     def _number(self, session: int, spec: WindowSpec | None) -> int:
         """The window to write to: the current one, or the one of a session id, made when absent."""
@@ -250,6 +265,7 @@ class SqliteWriter(SqliteView):
         window = self._db.last_insert_rowid()
         if window >= _NEVER_USED:
             raise ConflictError("this database has used up its window numbers", hint="import its sources into a new --home")
+        self._db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (marking.WINDOWS, window))
         self._newest(session)
         return window
 

@@ -34,6 +34,10 @@ class Redactor:
         version = (VERSION << _VERSION_BITS) + digest if patterns else VERSION
         return cls(Extra(checked(patterns), environment_values(environ)), version)
 
+    def supersedes(self, version: int) -> bool:
+        """Whether rows of that version are to be made anew: other rules made them, and not those of a newer program."""
+        return version != self.version and _table_of(version) <= _table_of(self.version)
+
     def spans(self, text: str) -> tuple[Span, ...]:
         """Where the secrets of a whole text are."""
         return spans(text, self.extra)
@@ -49,6 +53,11 @@ class Redactor:
 
 
 BUILT_IN: Final = Redactor()
+
+
+def _table_of(version: int) -> int:
+    """The table's version in a redactor's."""
+    return version >> _VERSION_BITS or version
 
 
 def apply(text: str, hidden: tuple[Span, ...]) -> str:
