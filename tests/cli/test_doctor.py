@@ -24,7 +24,8 @@ def database() -> Path:
 
 def broken() -> None:
     db = apsw.Connection(str(database()))
-    db.execute("DROP TABLE words")
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    db.execute("DELETE FROM words_config")
     db.close()
 
 

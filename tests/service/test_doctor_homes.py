@@ -18,7 +18,7 @@ from service import damage
 from service.damage import NOW, database, everything, readable, sql
 from wesaid import limits
 from wesaid.errors import StoreError, StoreIndexError
-from wesaid.service import doctor, erasing, importing, methods, opening, searching, writing
+from wesaid.service import doctor, erasing, importing, methods, opening, reconciling, searching, writing
 from wesaid.values import OPERATOR
 
 MAIN = "agent:main:main"
@@ -315,6 +315,52 @@ def test_a_repair_that_was_killed_after_it_took_the_log_away_loses_no_log(home: 
     assert [hit.snippet for hit in search(home, '"only in the log"').hits] == ["only in the log"]
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from wesaid.service import doctor
+left = int(sys.argv[2])
+
+def hook(event, words):
+    global left
+    if event in ("open", "os.rename", "os.remove", "os.chmod", "os.truncate") and "agent.sqlite" in str(words[0]):
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(hook)
+doctor.doctor_at(Path(sys.argv[1]), fix=True)
+"""
+
+
+def test_a_repair_may_be_killed_before_any_step(home: Path, tmp_path: Path) -> None:
+    """Whatever it has done so far, the next one ends it, and what was in the file and in its log is there."""
+    with opened(home) as open_:
+        writing.append(open_, OPERATOR, MAIN, [{"role": "user", "text": "only in the log", "timestamp": NOW}])
+        damaged = tmp_path / "damaged"
+        shutil.copytree(home, damaged)
+    Path(f"{database(damaged)}-shm").unlink()
+    damage.overwrite("event", 1)(damaged)
+    assert codes(look(damaged)) == {"store.damaged"}
+    before = readable(damaged)
+    step, code = 0, -9
+    while code == -9:
+        killed = tmp_path / "killed"
+        shutil.rmtree(killed, ignore_errors=True)
+        shutil.copytree(damaged, killed)
+        code = subprocess.run(
+            [sys.executable, "-c", KILLED, str(killed), str(step)],
+            check=False,
+            env={"PYTHONPATH": SOURCES, "HOME": "/nonexistent"},
+            timeout=120,
+        ).returncode
+        assert codes(look(killed, fix=True)) <= {"files.copies"}, step
+        assert not before - readable(killed), step
+        step += 1
+    assert code == 0
+    assert step > 10
+
+
 # ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────────
 def known_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     folder = tmp_path / "claude"
@@ -385,8 +431,7 @@ def test_what_is_not_erased_yet_is_named_and_erased(home: Path) -> None:
 
 # ── what a search says of a damaged index ────────────────────────────────────────────────────────────────────────
 BROKEN_INDEX = {
-    "words dropped": sql("DROP TABLE words"),
-    "entry dropped": sql("DROP TABLE entry"),
+    "structure gone": sql("DELETE FROM words_data WHERE id = 10"),
     "segments deleted": sql("DELETE FROM words_data"),
     "settings deleted": sql("DELETE FROM words_config"),
     "vocabulary dropped": sql("DROP TABLE word"),
@@ -405,6 +450,18 @@ def test_a_search_over_a_damaged_index_says_so_and_what_mends_it(home: Path, nam
     assert page.diagnostics.failed_agents == ("main",)
     assert {hit.agent_id for hit in page.hits} == {"work"}
     assert "wesaid doctor" in (page.diagnostics.hint or "") or page.hits
+
+
+@pytest.mark.parametrize("table", ["words", "entry", "titles"])
+def test_an_index_table_that_is_gone_is_made_again_by_the_next_search(home: Path, table: str) -> None:
+    """The reconciler sees that; a doctor names it before."""
+    sql(f"DROP TABLE {table}")(home)
+    assert codes(look(home)) == {"index.damaged"}
+    assert search(home, "ferry number7", agent_ids=("main",), wait_ms=limits.WAIT_MS_MAX).hits
+    with opened(home) as open_:
+        while reconciling.reconcile(open_, seconds=30):
+            pass
+    assert codes(look(home)) == set()
 
 
 @pytest.mark.parametrize("name", ["page of event", "cut to a half", "garbage in its place", "page of window"])
