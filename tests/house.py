@@ -48,6 +48,7 @@ ROOMS = (
         "wesaid.importers",
         (*VALUES, "wesaid.rules.fold", "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.payloads"),
     ),
+    Room("wesaid.importers.codex", (*VALUES, "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.codex")),
     Room("wesaid.embed", (*VALUES, "wesaid.rules.fold", "wesaid.embed")),
     Room("wesaid.engines.contract", VALUES),
     Room(

@@ -127,6 +127,7 @@ LATEST_MS: Final = 253_402_300_800_000  # the year 10 000: beyond it is no date
 NAV_LINKS: Final = 20_000  # rows off the chat chain whose parents are remembered while a file is read; later lines name recent ones
 NAV_LINKS_KEPT: Final = 512  # how many of them go with the resume offset: about 40 KB
 TITLE_ROWS: Final = 64  # beginning of a conversation in which its title is looked for; people speak in the first rows
+NEAR_TWINS: Final = 15  # messages of one speaker between two tellings of the same words in a Codex rollout; real files have three
 WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
 

@@ -17,9 +17,11 @@ from wesaid.service.preparing import prepare
 
 FIELDS = ("type", "id", "parentId", "uuid", "parentUuid", "logicalParentUuid", "timestamp", "message", "isSidechain", "agentId", "sessionId", "targetId",
           "appendParentId", "appendMode", "leafUuid", "summary", "customTitle", "name", "cwd", "origin", "toolUseResult", "role", "content", "text",
-          "source", "data", "model", "parentSession", "gitBranch")  # fmt: skip
+          "source", "data", "model", "parentSession", "gitBranch", "payload", "item", "turn_id", "num_turns", "ordinal", "history_base", "thread_id",
+          "end_ordinal_exclusive", "forked_from_id", "subagent", "thread_spawn", "depth", "record_type", "call_id", "output")  # fmt: skip
 TYPES = ("message", "user", "assistant", "session", "leaf", "reset", "label", "summary", "system", "attachment", "session_info", "custom-title", "tool_result",
-         "text", "image", "tool_use", "thinking", "side", "a", "b", "c", "", " ", "a\x00b", "\ud83d", "2026-03-01T10:00:00Z")  # fmt: skip
+         "text", "image", "tool_use", "thinking", "side", "session_meta", "response_item", "event_msg", "user_message", "agent_message", "item_completed",
+         "UserMessage", "thread_rolled_back", "compacted", "turn_context", "function_call", "function_call_output", "input_text", "a", "b", "c", "", " ", "a\x00b", "\ud83d", "2026-03-01T10:00:00Z")  # fmt: skip
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.sampled_from(TYPES), st.text(max_size=5))
 VALUES = st.recursive(
     LEAVES, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5)), max_leaves=12
@@ -30,7 +32,7 @@ RECORDS = st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=8),
 def through(tool: str, records: list[dict[str, Any]]) -> None:
     dialect = importers.DIALECTS[tool]
     source = dialect.source("/p/x.jsonl", records, "main")
-    assert known.guess(records) in (None, "openclaw", "claude-code", "stream-json", "prompt-log")
+    assert known.guess(records) in (None, "openclaw", "claude-code", "codex", "stream-json", "prompt-log")
     reader = dialect.reader(source, None, 5)
     for record in records:
         slot, event = reader.read(record)

@@ -54,7 +54,15 @@ def test_no_value_makes_the_clock_raise(value: object) -> None:
         ({"type": "summary", "summary": "x", "leafUuid": "u"}, "claude-code"),
         ({"type": "system", "subtype": "init", "session_id": "s", "uuid": "u"}, "stream-json"),
         ({"display": "x", "pastedContents": {}, "timestamp": 1, "sessionId": "s"}, "prompt-log"),
-        ({"timestamp": "2026-03-01T10:00:00Z", "type": "session_meta", "payload": {"id": "x"}}, None),
+        ({"timestamp": "2026-03-01T10:00:00Z", "type": "session_meta", "payload": {"id": "x"}}, "codex"),
+        ({"timestamp": "2026-03-01T10:00:00Z", "type": "world_state", "payload": {}}, "codex"),
+        ({"timestamp": "2026-03-01T10:00:00Z", "type": "something", "payload": {}}, None),
+        ({"id": "x", "timestamp": "2025-06-01T00:00:00Z", "instructions": None}, "codex"),
+        ({"record_type": "state"}, "codex"),
+        ({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}, "codex"),
+        ({"type": "function_call_output", "call_id": "c", "output": "x"}, "codex"),
+        ({"type": "thread.started", "thread_id": "x"}, "stream-json"),
+        ({"session_id": "x", "ts": 1747500000, "text": "x"}, "prompt-log"),
         ({"role": "user", "content": "x"}, None),
         ({"type": 5}, None),
     ],
@@ -69,5 +77,7 @@ def test_the_places_of_tools_follow_their_variables(tmp_path: Path) -> None:
     usual = known.places({}, tmp_path)
     assert ("claude-code", tmp_path / ".claude" / "projects") in usual
     assert ("openclaw", tmp_path / ".clawdbot" / "agents") in usual
-    moved = known.places({"OPENCLAW_STATE_DIR": "/x", "CLAUDE_CONFIG_DIR": "/y"}, tmp_path)
-    assert moved == [("openclaw", Path("/x/agents")), ("claude-code", Path("/y/projects"))]
+    moved = known.places({"OPENCLAW_STATE_DIR": "/x", "CLAUDE_CONFIG_DIR": "/y", "CODEX_HOME": "/z"}, tmp_path)
+    codex = [("codex", Path("/z/sessions")), ("codex", Path("/z/archived_sessions"))]
+    assert moved == [("openclaw", Path("/x/agents")), ("claude-code", Path("/y/projects")), *codex]
+    assert ("codex", tmp_path / ".codex" / "sessions") in usual

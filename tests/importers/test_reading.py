@@ -144,6 +144,7 @@ def test_an_image_becomes_its_size_and_digest(tmp_path: Path) -> None:
         {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{payload}"}},
         {"type": "text", "text": payload},
         {"type": "image", "data": "aGVsbG8="},
+        {"images": [f"data:image/png;base64,{payload}", payload, "short"], "encrypted_content": payload},
     ]
     (line,) = read(tmp_path / "f", (json.dumps({"content": blocks}) + "\n").encode())
     assert line.records[0]["content"] == [
@@ -152,6 +153,7 @@ def test_an_image_becomes_its_size_and_digest(tmp_path: Path) -> None:
         {"type": "image_url", "image_url": {"mimeType": "image/jpeg", **digest}},
         {"type": "text", "text": payload},
         {"type": "image", "data": "aGVsbG8="},
+        {"images": [{"mimeType": "image/png", **digest}, payload, "short"], **digest},
     ]
 
 

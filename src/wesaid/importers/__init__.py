@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from wesaid.errors import StoreError
-from wesaid.importers import claude_code, openclaw
+from wesaid.importers import claude_code, codex, openclaw
 from wesaid.importers.known import Dialect
 
-DIALECTS: Final[Mapping[str, Dialect]] = {dialect.name: dialect for dialect in (openclaw.DIALECT, claude_code.DIALECT)}
+DIALECTS: Final[Mapping[str, Dialect]] = {dialect.name: dialect for dialect in (openclaw.DIALECT, claude_code.DIALECT, codex.DIALECT)}
 
 
 NATIVE: Final = "__wesaid"  # in records that wesaid itself wrote, OpenClaw-shaped in a session of any dialect

@@ -154,9 +154,11 @@ def places(environ: Mapping[str, str], home: Path) -> list[tuple[str, Path]]:
     """Where each tool keeps its transcripts on this machine: ``(tool, folder)``, whether or not the folder exists."""
     state = environ.get("OPENCLAW_STATE_DIR", "").strip()
     claude = environ.get("CLAUDE_CONFIG_DIR", "").strip()
+    codex = environ.get("CODEX_HOME", "").strip()
     openclaw = [Path(state)] if state else [home / name for name in (".openclaw", ".clawdbot", ".moltbot")]
     claude_code = (Path(claude) if claude else home / ".claude") / "projects"
-    return [*(("openclaw", folder / "agents") for folder in openclaw), ("claude-code", claude_code)]
+    rollouts = [("codex", (Path(codex) if codex else home / ".codex") / name) for name in ("sessions", "archived_sessions")]
+    return [*(("openclaw", folder / "agents") for folder in openclaw), ("claude-code", claude_code), *rollouts]
 
 
 def guess(records: Iterable[Record]) -> str | None:
@@ -171,8 +173,8 @@ def _of(record: Record) -> str | None:
     kind = record.get("type")
     if "display" in record and "pastedContents" in record:
         return "prompt-log"
-    if not isinstance(kind, str) or "payload" in record:
-        return None
+    if (found := _of_codex(record, kind)) or not isinstance(kind, str) or "payload" in record:
+        return found
     if "session_id" in record and "sessionId" not in record and "parentUuid" not in record and kind in _STREAM_TYPES:
         return "stream-json"
     message = record.get("message")
@@ -184,6 +186,27 @@ def _of(record: Record) -> str | None:
     return "openclaw" if header or entry or (kind == "message" and chat) else None
 
 
+def _of_codex(record: Record, kind: Any) -> str | None:
+    """Codex's rollouts, its prompt log, and what ``codex exec --json`` prints."""
+    if kind is None:
+        header = isinstance(record.get("id"), str) and "timestamp" in record and not {"instructions", "git"}.isdisjoint(record)
+        log = isinstance(record.get("session_id"), str) and "ts" in record and isinstance(record.get("text"), str)
+        return "codex" if header or "record_type" in record else "prompt-log" if log else None
+    if not isinstance(kind, str):
+        return None
+    if isinstance(record.get("payload"), dict):
+        return "codex" if kind in _CODEX_WRAPPED else None
+    if kind in _CODEX_EXEC:
+        return "stream-json"
+    item = kind == "message" and "role" in record and isinstance(record.get("content"), list) and "message" not in record
+    return "codex" if item or (kind in _CODEX_ITEMS and not {"call_id", "summary"}.isdisjoint(record)) else None
+
+
+_CODEX_WRAPPED: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"})
+_CODEX_EXEC: Final = frozenset({"thread.started", "turn.started", "turn.completed", "item.started", "item.updated", "item.completed"})
+_CODEX_ITEMS: Final = frozenset(
+    {"reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "local_shell_call"}
+)
 _STREAM_TYPES: Final = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event"})
 _CLAUDE_TYPES: Final = frozenset(
     {

@@ -15,7 +15,7 @@ from wesaid import limits
 
 Record = dict[str, Any]
 
-_PAYLOAD_KEYS: Final = frozenset({"data", "base64", "image", "image_url", "url", "blob", "bytes"})
+_PAYLOAD_KEYS: Final = frozenset({"data", "base64", "image", "image_url", "url", "blob", "bytes", "result", "encrypted_content"})
 _DATA_URI: Final = re.compile(r"data:([A-Za-z0-9.+/-]*)[^,]{0,64};base64,")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_\-]+={0,2}")
 
@@ -34,6 +34,10 @@ def omit_payloads(record: Record) -> None:
                 if (summary := _summary(node[key])) is not None:
                     del node[key]
                     node.update(summary)
+        elif isinstance(node, list):
+            for at, item in enumerate(node):
+                if isinstance(item, str) and _DATA_URI.match(item) and (summary := _summary(item)) is not None:
+                    node[at] = summary
         queue.extend(item for item in (node.values() if isinstance(node, dict) else node) if isinstance(item, (dict, list)))
 
 

@@ -126,7 +126,7 @@ def _digest(body: bytes) -> bytes:
 def again(event: Event, before: str | None) -> Event:
     """A changed event, written once more under its id. One that says no parent would hang from the end of the branch: it gets its own."""
     nav = event.nav
-    return event if nav.has_parent or before is None else replace(event, nav=replace(nav, has_parent=True, parent=before))
+    return event if nav.has_parent else replace(event, nav=replace(nav, has_parent=True, parent=before))
 
 
 def return_to(last: str, end: str | None, *, when: int, unique: str) -> Event:

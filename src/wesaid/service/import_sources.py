@@ -9,18 +9,25 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Final
 
 from wesaid import keys
 from wesaid.errors import InputError, SourceError, WesaidError
-from wesaid.importers import DIALECTS, known, openclaw, reading
+from wesaid.importers import DIALECTS, codex, known, openclaw, reading
 from wesaid.importers.known import LeftOut, Source
 
 _IGNORE_FILE: Final = ".wesaidignore"
 _SUFFIXES: Final = (".jsonl", ".ndjson")
-_NAMED: Final = {"history.jsonl": "prompt-log", "sessions-index.json": "session-list", "sessions.json": "session-list"}
+_PACKED: Final = (".jsonl.zst", ".jsonl.gz")
+_NAMED: Final = {
+    "history.jsonl": "prompt-log",
+    "sessions-index.json": "session-list",
+    "sessions.json": "session-list",
+    "session_index.jsonl": "session-list",
+}
 _DEFAULT_AGENT: Final = "main"  # of OpenClaw-format files outside an agent's folder (contract.md §4)
 
 
@@ -165,7 +172,9 @@ def _lone(path: str, wanted: Wanted, *, named: bool) -> Iterator[Met]:
         elif name in _NAMED:
             reading.identify(path)
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason=_NAMED[name])
-        elif name.endswith(".json") and b'"loglines"' in reading.beginning(path):
+        elif name.endswith(_PACKED):
+            yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="compressed")
+        elif name.endswith(".json") and (name.startswith("rollout-") or b'"loglines"' in reading.beginning(path)):  # Codex's first ones
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="unsupported-format")
         elif name.endswith(_SUFFIXES) or ".jsonl.reset." in name or named:
             yield _by_content(path, wanted)
@@ -182,12 +191,33 @@ def _by_content(path: str, wanted: Wanted) -> Met:
         reason = "unsupported-format" if found == "stream-json" else "prompt-log"
     elif found is not None and tool != found:
         reason = "other-format"
-    elif found is None:
+    elif found is None and not (tool == codex.DIALECT.name and codex.is_bare(head)):
         reason = _nothing(path, tool, head)
     if reason or tool is None:
         return LeftOut(path=path, tool=tool, agent=wanted.agent, reason=reason or "not-a-transcript")
     agent = wanted.agent or (_DEFAULT_AGENT if tool == openclaw.DIALECT.name else tool)
-    return DIALECTS[tool].source(path, head, agent)
+    source = DIALECTS[tool].source(path, head, agent)
+    return replace(source, row={"thread_name": name}) if tool == codex.DIALECT.name and (name := _thread_name(source)) else source
+
+
+def _thread_name(source: Source) -> str | None:
+    """What Codex's own list calls a rollout's thread; it lies beside the folder of sessions."""
+    home = next((folder.parent for folder in PurePath(source.path).parents if folder.name in codex.FOLDERS), None)
+    path = str(home / "session_index.jsonl") if home else ""
+    if not path or not Path(path).is_file():
+        return None
+    try:
+        return _thread_names(path, reading.identify(path)).get(source.session_id)
+    except SourceError:  # a thread without its name is still worth having
+        return None
+
+
+@lru_cache(maxsize=1)  # the rollouts of one home follow each other; a list that changed is another one
+def _thread_names(path: str, _identity: reading.Identity) -> Mapping[str, str]:
+    """Thread id -> its name; the last line of an id counts."""
+    records = (record for line in reading.lines(path) for record in line.records)
+    named = ((known.text_of(record, "id"), known.text_of(record, "thread_name")) for record in records)
+    return {thread: name for thread, name in named if thread and name}
 
 
 def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> str | None:

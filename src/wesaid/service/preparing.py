@@ -15,7 +15,7 @@ import msgspec
 from wesaid import importers
 from wesaid.rules import fold, searchable
 from wesaid.rules.redact import Redactor, apply, joined
-from wesaid.values import Event, Flag, Prepared, Said, SessionRow, StoredEvent
+from wesaid.values import Event, Flag, NavKind, Prepared, Said, SessionRow, StoredEvent
 
 _DIGEST_BYTES = 8
 
@@ -31,6 +31,8 @@ class Words(NamedTuple):
 def prepare(redactor: Redactor, dialect: str, event: Event, *, subagent: bool = False) -> Prepared:
     """An event with its index text, spans and versions (design.md, "Where a message goes")."""
     body = msgspec.json.encode(event.record)
+    if event.nav.kind is NavKind.NONE and not event.nav.has_message:  # on no path: a second telling of another event's words, if any
+        return Prepared(event=event, body=body, said=None)
     view = importers.view(dialect, event.record)
     found = searchable.searchable(view, joined) if view is not None else None
     if found is None:
