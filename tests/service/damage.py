@@ -195,6 +195,7 @@ DAMAGES: dict[str, Damage] = {
     "garbage in its place": Damage("store.damaged", replace(noise(9000)), lossy=True),
     "header overwritten": Damage("store.damaged", write_at(0, noise(100)), lossy=True),
     "first page overwritten": Damage("store.damaged", write_at(0, noise(PAGE)), lossy=True),
+    "another program's mark on it": Damage("store.damaged", write_at(68, b"\0\0\0\x05")),
     "cut to a tenth": Damage("store.damaged", cut(0.1), lossy=True),
     "cut to a half": Damage("store.damaged", cut(0.5), lossy=True),
     "cut by a page or two": Damage("store.damaged", cut(0.96), lossy=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -361,6 +362,26 @@ def test_a_repair_may_be_killed_before_any_step(home: Path, tmp_path: Path) -> N
     assert step > 10
 
 
+def test_a_file_that_was_emptied_beside_its_log_keeps_the_log(home: Path, tmp_path: Path) -> None:
+    """SQLite would delete it; nobody opens the file before what the log has is saved."""
+    with opened(home) as open_:
+        said = [{"role": "user", "text": f"only in the log {n}", "timestamp": NOW + n} for n in range(9)]
+        writing.append(open_, OPERATOR, "agent:fresh:main", said)
+        killed = tmp_path / "killed"
+        shutil.copytree(home, killed)
+    path = database(killed, "fresh")
+    path.write_bytes(b"")
+    Path(f"{path}-shm").unlink()
+    before = everything(killed)
+    assert codes(look(killed)) == {"store.damaged"}
+    with pytest.raises(StoreError) as caught:
+        search(killed, "log", agent_ids=("fresh",))
+    assert "wesaid doctor --fix" in caught.value.hint
+    assert everything(killed) == before
+    assert codes(look(killed, fix=True)) == {"files.copies"}
+    assert len(search(killed, '"only in the log"', agent_ids=("fresh",), session_key="agent:fresh:main").hits) == 9
+
+
 # ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────────
 def known_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     folder = tmp_path / "claude"
@@ -476,3 +497,47 @@ def test_a_search_over_a_damaged_file_says_so_and_what_mends_it(home: Path, name
     assert "wesaid doctor" in told[-1]
     page = search(home, "ferry number7")
     assert "work" in {hit.agent_id for hit in page.hits}
+
+
+# ── the rest of the table ────────────────────────────────────────────────────────────────────────────────────────
+def test_what_is_only_told_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Old rules, a clock ahead, little space, no time: notes and warnings that nothing is mended for."""
+    sql(
+        "UPDATE entry SET fold = 0 WHERE rid IN (SELECT max(rid) FROM entry)",
+        "UPDATE meta SET value = 1 WHERE name = 'drift' AND value < 1",
+    )(home)
+    assert "index.old" in codes(look(home))
+    with opened(home) as open_:
+        writing.append(open_, OPERATOR, MAIN, [{"role": "user", "text": "later", "timestamp": NOW + 1000 * limits.DAY_MS}])
+    assert "clock.future" in codes(look(home))
+    monkeypatch.setattr(limits, "SPACE_LOW_BYTES", 1 << 60)
+    assert "disk.space" in codes(look(home))
+    monkeypatch.setattr(limits, "DOCTOR_SECONDS", 0.0)
+    monkeypatch.setattr(limits, "DOCTOR_PROGRESS_STEPS", 1)
+    assert "check.partial" in codes(look(home))
+
+
+def test_an_older_schema_is_a_note(home: Path) -> None:
+    """Looking does not migrate; whatever opens the file does."""
+    shutil.copy(Path(__file__).parents[1] / "engines" / "kept" / "v1.sqlite", database(home))
+    database(home).chmod(0o600)
+    before = everything(home)
+    report = look(home)
+    assert "store.older" in codes(report)
+    assert report.worst == "note", report.findings
+    assert everything(home) == before
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file away; run the tests as root: sudo make test")
+def test_a_file_of_another_user_is_named(home: Path) -> None:
+    """It may become unreadable."""
+    os.chown(database(home), 65534, 65534)
+    assert codes(look(home)) == {"files.owner"}
+
+
+def test_a_home_in_memory_is_healthy() -> None:
+    """It has no files that could be damaged."""
+    with opening.memory_home() as memory:
+        writing.append(memory, OPERATOR, MAIN, [{"role": "user", "text": "the ferry leaves at nine"}])
+        for fix in (False, True):
+            assert doctor.doctor(memory, fix=fix).findings == ()

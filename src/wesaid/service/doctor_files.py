@@ -20,7 +20,7 @@ from wesaid.values import Flaw
 DATABASE: Final = "agent.sqlite"
 _COPY: Final = f"{DATABASE}.damaged-"
 _UNFINISHED: Final = f"{DATABASE}.salvaging"
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO if os.name == "posix" else 0  # elsewhere modes say nothing of others
 
 
 class _Entry(NamedTuple):

@@ -43,7 +43,8 @@ def connect(path: Path, check: Callable[[apsw.Connection], object], *, create: b
     with reachable(path), translated(path):
         if create and not path.exists():
             make_private(path)
-        if 0 < path.stat().st_size < limits.DATABASE_BYTES_MIN:
+        size, log = path.stat().st_size, Path(f"{path}-wal")
+        if 0 < size < limits.DATABASE_BYTES_MIN or (not size and log.exists() and log.stat().st_size):  # SQLite would delete that log
             raise StoreDamagedError(
                 f"{path} is damaged: too short to be a database",
                 hint="`wesaid doctor --fix` makes a copy and begins anew; transcripts can be imported again",

@@ -6,6 +6,7 @@ somebody was killed: the log's index is kept in memory), nothing (the file is ta
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +19,10 @@ from wesaid.engines.sqlite import checking, schema
 from wesaid.engines.sqlite.connection import reachable, translated
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.view import SqliteView
-from wesaid.errors import StoreDamagedError
+from wesaid.errors import StoreDamagedError, StoreForeignError
 from wesaid.values import Flaw
 
+_NO_LOCKS = "unix-none" if os.name == "posix" else "win32-none"
 _READ = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
@@ -61,12 +63,22 @@ def inspecting(path: Path, agent_id: str) -> Iterator[SqliteInspection]:
         db = unchanging(path)
     try:
         with translated(path):
-            if schema.version_of(db) == 0:
+            if _version(db, path) == 0:
                 raise StoreDamagedError(f"{path} has no tables", hint="`wesaid doctor --fix` begins it anew")
             db.execute("BEGIN")
         yield SqliteInspection(db, path, agent_id)
     finally:
         db.close()
+
+
+def _version(db: apsw.Connection, path: Path) -> int:
+    """The schema version. A file with our tables under another program's mark is ours, and its first page damaged."""
+    try:
+        return schema.version_of(db)
+    except StoreForeignError:
+        if not all(checking.exists(db, table) for table in checking.KEPT):
+            raise
+        raise StoreDamagedError(f"the first page of {path} is damaged", hint="`wesaid doctor --fix` saves what is readable") from None
 
 
 def unchanging(path: Path) -> apsw.Connection:
@@ -76,7 +88,7 @@ def unchanging(path: Path) -> apsw.Connection:
     if shared.exists():
         db = apsw.Connection(f"file:{place}?readonly_shm=1", flags=_READ)
     elif log.exists() and log.stat().st_size:
-        db = apsw.Connection(f"file:{place}", flags=_READ, vfs="unix-none")  # locks nothing: nobody else is there
+        db = apsw.Connection(f"file:{place}", flags=_READ, vfs=_NO_LOCKS)  # locks nothing: nobody else is there
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         db.pragma("locking_mode", "exclusive")  # the log's index in memory, no -shm
     else:

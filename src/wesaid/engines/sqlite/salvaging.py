@@ -22,7 +22,7 @@ from wesaid.engines.sqlite import leaves, mending, rescuing, schema
 from wesaid.engines.sqlite.connection import make_private
 from wesaid.engines.sqlite.inspecting import unchanging
 from wesaid.engines.sqlite.store import SqliteStore
-from wesaid.errors import StoreBusyError, StoreDamagedError, StoreError
+from wesaid.errors import StoreBusyError, StoreDamagedError, StoreError, StoreForeignError
 from wesaid.values import Salvaged
 
 NEW: Final = ".salvaging"  # after the database's name: a new file that is not finished; of no use after a kill
@@ -123,47 +123,47 @@ def _copy(read: Callable[[int, int], bytes], size: int, target: Path) -> None:
 def _rescued(aside: Path, new: Path) -> rescuing.Read:
     """Rows of the copy in the new file. A copy whose first page is no database's gets a new first page, in a copy of the copy."""
     target = apsw.Connection(str(new), flags=apsw.SQLITE_OPEN_READWRITE)
-    work = new.with_name(f"{new.name}-work")
+    grafted, whole = (new.with_name(f"{new.name}-{name}") for name in ("graft", "whole"))
     try:
         size = _page_size(aside)
         target.pragma("page_size", size)
         schema.migrate(target)
-        source = _opened(aside)
+        base, source = aside, _opened(aside)
         if source is None:
-            _graft(aside, new, work)
-            source = _opened(work)
+            _graft(aside, new, grafted)
+            base, source = grafted, _opened(grafted)
         if source is None:
             return rescuing.Read(unreadable=["all tables"])
         target.execute("BEGIN")
-        with _pages(aside, work, size) as strays:
+        with _pages(base, whole, size) as strays:
             read = rescuing.rescue(source, target, strays)
         target.execute("COMMIT")
         source.close()
     finally:
         target.close()
-        _remove(work)
+        _remove(grafted)
+        _remove(whole)
     return read
 
 
 @contextmanager
-def _pages(aside: Path, work: Path, size: int) -> Iterator[rescuing.Leaves | None]:
-    """Every page as of the last commit: of the copy, or of a copy of it into which its log was written. None when that fails: old pages hold what was deleted."""
-    file = aside
-    if Path(f"{aside}-wal").exists():
-        _remove(work)
+def _pages(base: Path, whole: Path, size: int) -> Iterator[rescuing.Leaves | None]:
+    """Every page as of the last commit: of ``base``, or of a copy of it into which its log was written. None when that fails: old pages hold what was deleted."""
+    file = base
+    if Path(f"{base}-wal").exists():
         for suffix in ("", "-wal"):
-            make_private(Path(f"{work}{suffix}"))
-            shutil.copyfile(f"{aside}{suffix}", f"{work}{suffix}")
+            make_private(Path(f"{whole}{suffix}"))
+            shutil.copyfile(f"{base}{suffix}", f"{whole}{suffix}")
         try:
-            whole = apsw.Connection(str(work), flags=apsw.SQLITE_OPEN_READWRITE)
-            busy = whole.execute("PRAGMA wal_checkpoint(TRUNCATE)").get[0]
-            whole.close()
+            db = apsw.Connection(str(whole), flags=apsw.SQLITE_OPEN_READWRITE)
+            busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").get[0]
+            db.close()
         except apsw.Error:
             busy = True
         if busy:
             yield None
             return
-        file = work
+        file = whole
     with file.open("rb") as pages:
 
         def page(number: int) -> bytes:
@@ -174,14 +174,16 @@ def _pages(aside: Path, work: Path, size: int) -> Iterator[rescuing.Leaves | Non
 
 
 def _opened(path: Path) -> apsw.Connection | None:
-    """A connection to a file that says it is ours; None when its first page cannot be read. StoreForeignError, StoreNewerError as everywhere."""
+    """A connection to a file that says it is ours; None when its first page cannot be read. StoreNewerError as everywhere."""
+    if path.stat().st_size < limits.DATABASE_BYTES_MIN:
+        return None  # SQLite would take it for empty, and delete its log
     source = None
     try:
         source = unchanging(path)
         if schema.version_of(source):
             return source
-    except (apsw.NotADBError, apsw.CorruptError, apsw.IOError, apsw.CantOpenError):
-        pass
+    except (apsw.NotADBError, apsw.CorruptError, apsw.IOError, apsw.CantOpenError, StoreForeignError):
+        pass  # foreign: whoever asks for a salvage has seen that the tables are ours
     if source is not None:
         source.close()
     return None
@@ -208,6 +210,9 @@ def _graft(aside: Path, new: Path, grafted: Path) -> None:
             source.seek(page)
             while chunk := source.read(limits.READ_CHUNK_BYTES):
                 out.write(chunk)
+    if Path(f"{aside}-wal").exists():
+        make_private(Path(f"{grafted}-wal"))
+        shutil.copyfile(f"{aside}-wal", f"{grafted}-wal")
 
 
 def _finish(new: Path, agent_id: str, synchronous: str, read: rescuing.Read) -> None:
