@@ -43,9 +43,9 @@ def flaws(home: Path) -> Iterator[Flaw]:
     mine = [entry for entry in found if entry.is_ours and not entry.is_link]
     for code, chosen, what in (
         ("files.permissions", [e for e in mine if stat.S_IMODE(e.state.st_mode) & _OTHERS], "can be read or written by other users"),
-        ("files.owner", [e for e in mine if e.state.st_uid != (found[0].state.st_uid if found else 0)], "have another owner than the home"),
-        ("files.link", [e for e in found if e.is_link], "are links to other places"),
-        ("files.foreign", [e for e in found if not e.is_ours and not e.is_link], "are not ours"),
+        ("files.owner", [e for e in mine if e.state.st_uid != (found[0].state.st_uid if found else 0)], "of another owner than the home"),
+        ("files.link", [e for e in found if e.is_link], "leading to other places"),
+        ("files.foreign", [e for e in found if not e.is_ours and not e.is_link], "of another program or person"),
     ):
         if chosen:
             yield Flaw(code=code, message=f"{_count(chosen)} {what}: {_names(home, chosen)}", path=str(chosen[0].path))
