@@ -181,6 +181,20 @@ PROOF_ROUNDS: Final = 3  # rounds of erasing that `--wait` makes before it says 
 ERASE_BY_THE_WAY_SECONDS: Final = 0.25  # what the next commands give to an erasure that is not done: hardly felt at a prompt
 WAIT_ERASE_SECONDS: Final = 600.0  # `--wait` gives up after this long, which is ten times what a million messages need
 
+# ── doctor ───────────────────────────────────────────────────────────────────────────────────────────────────────
+PAGE_BYTES: Final = 4096  # SQLite's default page, for a file whose header does not say
+DOCTOR_PROGRESS_STEPS: Final = 100_000  # of SQLite's machine between two looks at the clock: about a millisecond
+DOCTOR_SECONDS: Final = 600.0  # for the pages and rows of one agent; a million messages take about a minute
+DOCTOR_SAMPLE: Final = 20  # messages of an agent that a real question has to find
+DOCTOR_FIX_SECONDS: Final = 3600.0  # a refill of a million messages takes about ten minutes
+DOCTOR_LOOKS: Final = 3  # at a database that others write to while it is looked at
+RESCUE_PROBES: Final = 20_000  # questions to a damaged table; each page that cannot be read takes about twice its rows
+DAMAGED_COPIES: Final = 10  # of one database in one second; more is a loop
+LOG_LARGE_BYTES: Final = 64 * 1024 * 1024  # twice what a checkpoint leaves: somebody pins it
+SPACE_LOW_BYTES: Final = 256 * 1024 * 1024  # a rewind or an import of a large session needs about as much
+FREE_SHARE: Final = 0.25  # of a file's pages; below that nothing is gained by making it smaller
+DOCTOR_NAMES: Final = 5  # names that one finding lists; the rest is counted
+
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700

@@ -84,7 +84,7 @@ ROWS = (
     ),
     Requirement("memory.search", MISSION, "`memory_search` covers durable memory files and semantic recall.", waits=9),
     Requirement("memory.sessions", MISSION, "The session-memory corpus is the semantic complement to exact transcript search.", waits=9),
-    Requirement("doctor.import", MISSION, "`doctor` imports older transcripts.", waits=4),
+    Requirement("doctor.import", MISSION, "`doctor` imports older transcripts."),
 )
 
 REQUIREMENTS = {row.id: row for row in ROWS}

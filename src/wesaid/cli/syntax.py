@@ -260,6 +260,25 @@ def stats() -> None:
     """Count what the store holds."""
 
 
+@command(
+    "doctor",
+    examples=(
+        "wesaid doctor               look, and change nothing",
+        "wesaid doctor --fix         mend what can be mended without losing anything",
+        "wesaid doctor --json        for programs",
+    ),
+)
+@click.option("--fix", is_flag=True, help="Mend what was found; where something could be lost, on a copy.")
+def doctor() -> None:
+    """Look whether everything is as it should be.
+
+    Files, databases, every stored message, and the index against them. What is found is named with a code, a sentence and the command
+    that mends it; docs/doctor.md explains each. Without --fix nothing is changed.
+
+    Exit codes: 0 when nothing is worse than a note, 1 when warnings, 4 when errors are left.
+    """
+
+
 @command("config", examples=("wesaid config", "WESAID_SESSIONS_VISIBILITY=self wesaid config"))
 def config() -> None:
     """Show the settings in force and where each came from.
@@ -300,6 +319,7 @@ COMMANDS: Final = {
         forget,
         export,
         stats,
+        doctor,
         config,
         completion,
     )

@@ -17,7 +17,7 @@ Every method raises only ``wesaid.errors``. A ``View`` or ``Writer`` is valid in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -26,14 +26,17 @@ from wesaid.values import (
     Clause,
     Facts,
     Filters,
+    Flaw,
     Folder,
     Found,
     Gap,
     KnownFile,
     Match,
+    Mended,
     Placed,
     Prepared,
     Said,
+    Salvaged,
     Scope,
     SessionRow,
     SourceState,
@@ -273,8 +276,29 @@ class Store(Protocol):
         Waits for other writers, at most so long when ``seconds`` are given; then it is a StoreBusyError.
         """
 
+    def mend(self, *, anew: bool) -> Mended:
+        """Put right what rows alone can put right, in one transaction: rows that refer to nothing, paths, counters.
+
+        ``anew`` drops the whole index; its windows are then stale, to be filled again as after any rewind. What was said is not touched.
+        """
+
+    def checkpoint(self) -> bool:
+        """Write the whole log into the file and empty it; False while somebody still reads from it."""
+
     def close(self) -> None:
         """Release files; further use raises StoreError."""
+
+
+class Inspection(Protocol):
+    """A reading of one agent's database that changes no byte of its files, whatever state they are in."""
+
+    view: View
+
+    def flaws(self, *, now: int, seconds: float, tick: Callable[[str], object]) -> Iterator[Flaw]:
+        """What is wrong with pages, rows, paths, counters and index, each kind once. ``tick`` is told what is looked at."""
+
+    def figures(self) -> Mapping[str, int]:
+        """Sizes and counts of the files: ``bytes``, ``logBytes``, ``freeBytes``, ``schemaVersion``."""
 
 
 class Engine(Protocol):
@@ -286,8 +310,17 @@ class Engine(Protocol):
     def store(self, agent_id: str, *, create: bool = False) -> Store | None:
         """An agent's database, opened once and kept; None when it does not exist and ``create`` is False."""
 
+    def inspecting(self, agent_id: str) -> AbstractContextManager[Inspection]:
+        """Look at an agent's database without opening its store. StoreError and its children when not even that is possible."""
+
+    def salvage(self, agent_id: str, *, now: int) -> Salvaged:
+        """Read what is readable of a damaged database into a new one, which takes its place once it is checked; the damaged one is kept aside.
+
+        StoreBusyError while another process has it open: a file cannot be exchanged under its hands.
+        """
+
     def close(self) -> None:
         """Close every store."""
 
 
-__all__ = ["Engine", "Store", "View", "Writer"]
+__all__ = ["Engine", "Inspection", "Store", "View", "Writer"]

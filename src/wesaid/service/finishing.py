@@ -79,7 +79,7 @@ def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -
     operator = walk.caller.is_operator
     narrowed = None if found_any else lacking.reason(walk.views, walk.scopes, walk.filters)
     reasons = (
-        (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid stats` says more"),
+        (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid doctor` says why"),
         (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
         (not walk.asked.clauses, "the query has filters and no words; give at least one word to look for"),
         (found_any, None),

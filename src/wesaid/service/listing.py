@@ -30,7 +30,8 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
     params = _asked(home, params)
     policy = addressing.policy_of(home, caller)
     scopes = addressing.scopes(home, policy, None if params.agent_id is None else (params.agent_id,))
-    with home.reading(scopes) as (views, failed):
+
+    def answer(views: dict[str, View], failed: tuple[str, ...]) -> SessionsPage:
         begin = params.offset if len(views) == 1 and _takes_all(params) else 0  # passed over by the engine, without reading a row
         asked = Filters(tool=params.tool, project=params.project)
         streams = [_stream(agent, view, (scopes[agent], asked), begin) for agent, view in views.items()]
@@ -39,7 +40,9 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
         more = len(chosen) > params.limit
         hint = None if chosen or params.offset else lacking.reason(views, scopes, asked)
         rows = [_row(home, views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
-    return replace(_bounded(params, rows, more=more, failed=failed), hint=hint)
+        return replace(_bounded(params, rows, more=more, failed=failed), hint=hint)
+
+    return home.answered(scopes, answer)
 
 
 def _takes_all(params: ListParams) -> bool:

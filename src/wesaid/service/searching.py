@@ -54,7 +54,8 @@ def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
     scopes = _scopes(home, caller, params, asked, policy)
     home.asked_at = monotonic()
     reconciling.wait_for(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
-    with home.reading(scopes) as (views, failed):
+
+    def answer(views: dict[str, View], failed: tuple[str, ...]) -> Page:
         stale = sum(reconciling.stale_sessions(home, view, scopes[agent]) for agent, view in views.items())
         reconciling.wake(home, views)
         walk = Walk(
@@ -62,6 +63,8 @@ def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
             scopes={agent: scopes[agent] for agent in views}, behind=fresh.behind,
         )  # fmt: skip
         return _answer(walk, stale, failed)
+
+    return home.answered(scopes, answer)
 
 
 def go_on(home: Home, caller: Caller, params: SearchParams, *, seconds: float) -> None:

@@ -31,6 +31,7 @@ from wesaid.values.asking import (
     Tier,
     TierName,
 )
+from wesaid.values.doctoring import Flaw, Mended, Salvaged
 from wesaid.values.transcripts import (
     UNKNOWN,
     Event,
@@ -71,6 +72,7 @@ __all__ = [
     "Facts",
     "Filters",
     "Flag",
+    "Flaw",
     "Folder",
     "Found",
     "Gap",
@@ -78,6 +80,7 @@ __all__ = [
     "Hit",
     "KnownFile",
     "Match",
+    "Mended",
     "Message",
     "Nav",
     "NavKind",
@@ -89,6 +92,7 @@ __all__ = [
     "Query",
     "Role",
     "Said",
+    "Salvaged",
     "Scope",
     "Scored",
     "SessionRow",

@@ -29,7 +29,7 @@ class Lookup:
 
     def __init__(self, db: apsw.Connection, agent_id: str, keys: dict[int, str]) -> None:
         self._db = db
-        self._agent = agent_id
+        self.agent_id = agent_id
         self._keys = keys  # token -> session key, for ever true, shared by the store's connections
         self._counter = Counter()
         self._chosen: dict[tuple[Scope, str | None, str | None], list[int] | None] | None = None  # what _tokens found in this snapshot
@@ -216,7 +216,7 @@ class Lookup:
         if key is None:
             key = self._keys[session] = str(self._db.execute("SELECT key FROM session WHERE token = ?", (session,)).get)
         return Candidate(
-            agent_id=self._agent,
+            agent_id=self.agent_id,
             key=key,
             window=place >> SHIFT,
             seq=place & LOW,

@@ -14,6 +14,7 @@ import apsw
 
 from wesaid import limits
 from wesaid.engines.sqlite import erasing, following, marking, narrowing
+from wesaid.engines.sqlite.connection import reader
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_body, unpack_spans
 from wesaid.values import (
@@ -59,6 +60,7 @@ _PATH = (
 )
 
 
+@reader
 class SqliteView:
     """``engines.contract.View`` over one connection that has a read transaction open."""
 
@@ -66,6 +68,7 @@ class SqliteView:
         self._db = db
         self._path = path
         self._lookup = lookup
+        self.agent_id = lookup.agent_id
 
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
     def session(self, key: str) -> SessionRow | None:
@@ -143,7 +146,7 @@ class SqliteView:
                 findable=bool(findable),
                 events=events,
                 path=length,
-                leaf=json.loads(cursor).get("leaf") if cursor else None,
+                leaf=_leaf(cursor),
             )
             for window, session_id, ordinal, reason, findable, events, length, cursor in rows
         ]
@@ -342,6 +345,15 @@ class SqliteView:
         count["messages"] = self._lookup.messages()
         count["bytes"] = int(self._db.pragma("page_count") or 0) * int(self._db.pragma("page_size") or 0)
         return count
+
+
+def _leaf(cursor: str) -> str | None:
+    """The leaf that a window's cursor names; None when the cursor is damaged, so that what is beside it can be read."""
+    try:
+        leaf: str | None = json.loads(cursor).get("leaf")
+    except (ValueError, AttributeError):
+        return None
+    return leaf
 
 
 def _within(scope: Scope) -> tuple[str, tuple[str, ...]]:
