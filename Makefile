@@ -8,14 +8,14 @@ PY := $(BIN)/python
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format bench bench-search bench-append bench-import bench-probe bench-delete bench-redact clean
+.PHONY: help demo test check lint types format bench bench-search bench-append bench-import bench-probe bench-delete bench-reconcile bench-redact bench-freshness clean
 
 help:
 	@echo "make demo    import the sample transcripts and search them (throw-away store)"
 	@echo "make test    every check: lint, types, house rules, all tests"
 	@echo "make check   the fast ones: lint, types, house rules"
 	@echo "make format  let ruff write the layout and the fixes it is sure of"
-	@echo "make bench   measure: bench-search, bench-append, bench-import, bench-probe, bench-delete, bench-redact"
+	@echo "make bench   measure: bench-search, bench-append, bench-import, bench-probe, bench-delete, bench-reconcile, bench-redact, bench-freshness"
 	@echo "make clean   remove $(VENV) and the caches"
 
 # Two stamps: what the program needs, and what working on it needs. Each is made again when pyproject.toml changes.
@@ -51,7 +51,7 @@ format: $(VENV)/developing
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
 
-bench: bench-search bench-append bench-import bench-probe bench-delete bench-redact
+bench: bench-search bench-append bench-import bench-probe bench-delete bench-reconcile bench-redact bench-freshness
 
 bench-search: $(VENV)/developing
 	$(PY) -m bench.search
@@ -68,8 +68,14 @@ bench-probe: $(VENV)/developing
 bench-delete: $(VENV)/developing
 	$(PY) -m bench.erase
 
+bench-reconcile: $(VENV)/developing
+	$(PY) -m bench.reconcile
+
 bench-redact: $(VENV)/developing
 	$(PY) -m bench.redact
+
+bench-freshness: $(VENV)/developing
+	$(PY) -m bench.freshness
 
 clean:
 	@$(PYTHON) -c 'import shutil; [shutil.rmtree(p, ignore_errors=True) for p in "$(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist".split()]'

@@ -47,7 +47,7 @@ MUTATIONS = (
         "join dropped for history", "service/addressing.py",
         "keys.is_incognito(key) or not policy_of(home, caller).scope(agent).allows(key)", "keys.is_incognito(key)", (TABLE, HIDDEN),
     ),
-    Mutation("join dropped for list", "service/listing.py", "_stream(agent, view, scopes[agent], begin)", "_stream(agent, view, Scope(), begin)", (TABLE, HIDDEN)),
+    Mutation("join dropped for list", "service/listing.py", "(scopes[agent], asked), begin)", "(Scope(), asked), begin)", (TABLE, HIDDEN)),
     Mutation("join dropped for show", "service/history.py", "view.sessions_with(message_id, scope)", "view.sessions_with(message_id, type(scope)())", (HIDDEN,)),
     Mutation("join dropped for titles", "engines/sqlite/lookup.py", "[key for key in keys if scope.allows(key)][:limit]", "keys[:limit]", (HIDDEN,)),
     Mutation(
@@ -79,8 +79,8 @@ MUTATIONS = (
     Mutation("rowids decide ties", "rules/rank.py", "candidate.key, -candidate.window, -candidate.seq", "candidate.key, -candidate.rowid, 0", (HIDDEN,)),
     Mutation(
         "cut before redact", "service/showing.py",
-        "        safe = raw if self.how.reveal else self.how.redactor.redact(raw)\n        self.redacted |= safe != raw\n        return self.clip(safe)",
-        "        safe = raw if self.how.reveal else self.how.redactor.redact(self.clip(raw))\n        self.redacted |= safe != raw\n        return safe",
+        "        safe = raw if self.how.reveal else self.how.redactor.redact(meant)\n        self.redacted |= safe != meant\n        return self.clip(safe)",
+        "        safe = raw if self.how.reveal else self.how.redactor.redact(self.clip(meant))\n        self.redacted |= safe != meant\n        return safe",
         ("tests/service/test_attacks.py",),
     ),
     Mutation(

@@ -96,6 +96,22 @@ def die_at(home: Path, step: dict[str, Any], statement: int) -> None:
     perform(store, step)
 
 
+def pause_at(home: Path, step: dict[str, Any], ask: Callable[[], None]) -> None:
+    """Perform one step, asking before each statement and after the last whether to go on."""
+    armed = False
+
+    def trace(_cursor: Any, _sql: str, _bindings: Any) -> bool:
+        if armed:
+            ask()
+        return True
+
+    apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", trace))
+    store = open_engine("sqlite", home).store("main", create=True)
+    armed = True
+    perform(store, step)
+    ask()
+
+
 def tell(answer: object) -> None:
     """One line to whoever started this process."""
     sys.stdout.write(f"{answer}\n")

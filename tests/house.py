@@ -18,11 +18,11 @@ FUNCTION_LINES = 60
 FACE_LINES = 40
 BIGGEST_PLAIN_NUMBER = 9
 
-GROUND = ("wesaid.limits", "wesaid.errors", "wesaid.settings", "wesaid.keys", "wesaid.graphemes")
+GROUND = ("wesaid.limits", "wesaid.errors", "wesaid.settings", "wesaid.keys", "wesaid.graphemes", "wesaid.folders")
 VALUES = (*GROUND, "wesaid.values")
 RULES_NEVER = frozenset({"apsw", "os", "time", "random", "asyncio", "logging", "sqlite3"})
 DRIVERS = frozenset({"apsw", "sqlite3", "psycopg"})
-DRIVER_ROOMS = ("wesaid.engines", "wesaid.importers.reading")
+DRIVER_ROOMS = ("wesaid.engines", "wesaid.importers.reading_sqlite")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ ROOMS = (
     Room("wesaid.keys", ("wesaid.limits", "wesaid.errors")),
     Room("wesaid.settings", ("wesaid.limits", "wesaid.errors", "wesaid.keys")),
     Room("wesaid.graphemes", ("wesaid.limits",)),
+    Room("wesaid.folders", ()),
     Room("wesaid.values", VALUES),
     Room("wesaid.rules", (*VALUES, "wesaid.rules.fold", "wesaid.rules.private"), RULES_NEVER),
     Room("wesaid.rules.redact", (*VALUES, "wesaid.rules.redact"), RULES_NEVER),
@@ -51,6 +52,11 @@ ROOMS = (
     Room(
         "wesaid.importers.claude_code",
         (*VALUES, "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.claude_code"),
+    ),
+    Room("wesaid.importers.reading_sqlite", (*VALUES, "wesaid.importers.reading")),
+    Room(
+        "wesaid.importers.openclaw_sqlite",
+        (*VALUES, "wesaid.importers.reading", "wesaid.importers.reading_sqlite", "wesaid.importers.known", "wesaid.importers.openclaw"),
     ),
     Room("wesaid.importers.codex", (*VALUES, "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.codex")),
     Room("wesaid.embed", (*VALUES, "wesaid.rules.fold", "wesaid.embed")),
@@ -273,10 +279,10 @@ def face(source: str) -> Iterator[str]:
 
 
 def openers(house: Mapping[str, str]) -> Iterator[str]:
-    """Importers that open files themselves: reading.py is the only one that does."""
+    """Importers that open files themselves: reading.py is the only one that does, and reading_sqlite.py for the lock of its own copy."""
     opening = {"open", "fdopen", "read_text", "read_bytes", "mmap"}
     for module, source in house.items():
-        if not within(module, ("wesaid.importers",)) or module == "wesaid.importers.reading":
+        if not within(module, ("wesaid.importers",)) or module in {"wesaid.importers.reading", "wesaid.importers.reading_sqlite"}:
             continue
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call):

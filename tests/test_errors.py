@@ -23,6 +23,7 @@ EXIT_CODES = {
     "store_read_only": 4,
     "store_full": 4,
     "store_damaged": 4,
+    "index_damaged": 4,
     "store_foreign": 4,
     "store_newer": 4,
 }

@@ -108,7 +108,7 @@ def test_an_upward_arrow_is_caught(module: str, source: str) -> None:
         ("wesaid.service.opening", "def f():\n    from wesaid.engines.sqlite import store  # lazily, by url"),
         ("wesaid.service.searching", "from wesaid.engines.contract import Engine\nfrom wesaid.rules import plan"),
         ("wesaid.engines.sqlite.index", "import apsw\nfrom wesaid.engines.sqlite.store import x\nfrom wesaid.rules.branch import advance"),
-        ("wesaid.importers.reading", "import apsw"),
+        ("wesaid.importers.reading_sqlite", "import apsw"),
     ],
 )
 def test_a_downward_arrow_is_allowed(module: str, source: str) -> None:

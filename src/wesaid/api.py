@@ -24,7 +24,21 @@ from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
 from wesaid import keys
 from wesaid.errors import ConflictError, InputError, NotFoundError, WesaidError
-from wesaid.service import addressing, erasing, exporting, history, importing, listing, methods, opening, reconciling, searching, writing
+from wesaid.service import (
+    addressing,
+    doctor,
+    erasing,
+    exporting,
+    history,
+    importing,
+    listing,
+    methods,
+    opening,
+    reconciling,
+    searching,
+    writing,
+)
+from wesaid.service.doctor import Report
 from wesaid.service.erasing import Erased
 from wesaid.service.import_account import Account
 from wesaid.service.listed import SessionsPage
@@ -257,6 +271,13 @@ class Store:
     def reconcile(self, *, seconds: float) -> int:
         """Rebuild what is stale and erase what was deleted, for at most so long; how many windows are still stale."""
         return reconciling.reconcile(self._home, seconds=seconds)
+
+    def doctor(self, *, fix: bool = False) -> Report:
+        """Look whether everything is as it should be, changing nothing; with ``fix`` mend what can be mended without losing anything.
+
+        ``Report.findings`` have ``code``, ``severity``, ``message``, ``command``. A database is exchanged only when no other process has it open.
+        """
+        return doctor.doctor(self._home, fix=fix)
 
     def close(self) -> None:
         """Close the databases; further use raises StoreError."""

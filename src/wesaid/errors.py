@@ -16,6 +16,7 @@
         ├── StoreReadOnlyError     the folder or the file cannot be written
         ├── StoreFullError         the disk is full; what was committed is readable
         ├── StoreDamagedError      the file is not a database, or its pages are damaged
+        │   └── StoreIndexError    only its search index is: what was said is all there
         ├── StoreForeignError      a database that is not ours
         └── StoreNewerError        written by a newer wesaid than this one
 
@@ -154,6 +155,12 @@ class StoreDamagedError(StoreError):
     """Not a database, or a damaged one."""
 
     code = "store_damaged"
+
+
+class StoreIndexError(StoreDamagedError):
+    """The search index is damaged or not there; the transcripts beside it are read without it."""
+
+    code = "index_damaged"
 
 
 class StoreForeignError(StoreError):

@@ -101,6 +101,7 @@ ID_HEX_CHARS: Final = 32  # of a message id made from an idempotency key: 128 bi
 PATH_CUT_ROWS: Final = 512  # a rewind that drops more index rows than this hides them and leaves the rest to rebuild
 REBUILD_SLICE_ROWS: Final = 256  # messages prepared and written in one go: about 20 ms that a writer may have to wait
 REBUILD_SLICE_BYTES: Final = 4 * 1024 * 1024  # the same bound for few, large messages
+REBUILD_ROWS_A_SECOND: Final = 4000  # what a search may expect to be done while it waits; a quiet core does 6 000
 REBUILD_LOOK_ROWS: Final = 2048  # positions of a path looked at in one go, most of which are indexed already or said nothing
 APART_FROM_SLICES: Final = 3  # work of more slices than this gets a process of its own, which takes a fifth of a second to start
 MAKE_ROOM_SECONDS: Final = 1.0  # after a search, background work pauses as long as it worked
@@ -130,9 +131,30 @@ TURN_LINES: Final = 128  # of one reply with its tools' results, any of which th
 QUEUE_PROMPTS: Final = 64  # typed while the agent was busy, failed requests, prompts of subagents: remembered while a file is read
 GONE_LINES: Final = 200_000  # of a deleted session's transcript, looked through for what a fork copied of it
 TITLE_ROWS: Final = 64  # beginning of a conversation in which its title is looked for; people speak in the first rows
+SNAPSHOT_TRIES: Final = 8  # copies of a database that is being written to, until one is consistent; under two seconds of pauses in all
+SNAPSHOT_PAUSE_SECONDS: Final = 0.05
+SNAPSHOT_LEFT_SECONDS: Final = 10.0  # a folder younger than this may not be locked yet by who has just made it
+WAL_HEADER_BYTES: Final = 32  # of SQLite's write-ahead log: with its salts it tells one log from the next
+DATABASE_WINDOWS: Final = 500_000  # of one database, planned in memory at about a kilobyte each; OpenClaw's list ends at thousands
+WINDOW_ROWS_COMPARED: Final = 64  # first entries of a window that are looked for in the one before it
 NEAR_TWINS: Final = 15  # messages of one speaker between two tellings of the same words in a Codex rollout; real files have three
 WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
+
+# ── freshness: what a search does about transcripts that have grown ──────────────────────────────────────────────────
+FRESH_SECONDS: Final = 0.25  # all of it, before the search proper: as long as a search may wait for stale sessions
+FRESH_LOOK_SECONDS: Final = 0.15  # of it for looking at files: 10 000 take 35 ms, on a busy machine thrice as long
+FRESH_FOLDERS_SECONDS: Final = 0.05  # and at folders that are followed; a line that was appended then takes 5 ms to import
+FRESH_RECENT_FILES: Final = 1000  # of the sessions that were last updated, looked at first: a growing file is one of them
+FRESH_FILES: Final = 20_000  # looked at for a session caller, whose sources are read in one go
+FRESH_PAGE_FILES: Final = 2000  # known files read from the store at a time while looking
+FRESH_FILES_A_CLOCK: Final = 64  # files looked at between two glances at the clock: a fifth of a millisecond
+FRESH_BATCH_SECONDS: Final = 0.03  # with less time left no further batch of a file is begun
+FRESH_BUSY_SECONDS: Final = 0.025  # a search waits this long for another process's transaction, then leaves the file for the next one
+FRESH_SETTLED_NS: Final = 2_000_000_000  # a folder that changed less long ago may change again within the tick of its clock
+SCAN_BYTES_A_SECOND: Final = 1_000_000_000  # looking for the do-not-index marker; measured 5 GB/s of a file in memory
+ANEW_BYTES_A_SECOND: Final = 8_000_000  # reading a file anew and comparing it with what is stored; measured 10 to 20 MB/s
+IMPORT_TRIES: Final = 8  # of one file while other processes import it too; each time they have got further
 
 # ── SQLite ───────────────────────────────────────────────────────────────────────────────────────────────────────
 DATABASE_BYTES_MIN: Final = 512  # SQLite's smallest page; it takes a shorter file for an empty one and would write over it
@@ -161,6 +183,20 @@ THINNING_PRIME: Final = 2_147_483_647  # a prime larger than any number of piece
 PROOF_ROUNDS: Final = 3  # rounds of erasing that `--wait` makes before it says that something is left
 ERASE_BY_THE_WAY_SECONDS: Final = 0.25  # what the next commands give to an erasure that is not done: hardly felt at a prompt
 WAIT_ERASE_SECONDS: Final = 600.0  # `--wait` gives up after this long, which is ten times what a million messages need
+
+# ── doctor ───────────────────────────────────────────────────────────────────────────────────────────────────────
+PAGE_BYTES: Final = 4096  # SQLite's default page, for a file whose header does not say
+DOCTOR_PROGRESS_STEPS: Final = 100_000  # of SQLite's machine between two looks at the clock: about a millisecond
+DOCTOR_SECONDS: Final = 600.0  # for the pages and rows of one agent; a million messages take about a minute
+DOCTOR_SAMPLE: Final = 20  # messages of an agent that a real question has to find
+DOCTOR_FIX_SECONDS: Final = 3600.0  # a refill of a million messages takes about ten minutes
+DOCTOR_LOOKS: Final = 3  # at a database that others write to while it is looked at
+RESCUE_PROBES: Final = 20_000  # questions to a damaged table; each page that cannot be read takes about twice its rows
+DAMAGED_COPIES: Final = 10  # of one database in one second; more is a loop
+LOG_LARGE_BYTES: Final = 64 * 1024 * 1024  # twice what a checkpoint leaves: somebody pins it
+SPACE_LOW_BYTES: Final = 256 * 1024 * 1024  # a rewind or an import of a large session needs about as much
+FREE_SHARE: Final = 0.25  # of a file's pages; below that nothing is gained by making it smaller
+DOCTOR_NAMES: Final = 5  # names that one finding lists; the rest is counted
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 FILE_MODE: Final = 0o600

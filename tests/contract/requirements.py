@@ -27,6 +27,15 @@ ROWS = (
     Requirement("search.hit", MISSION, "Each result has session key, timestamp, role, and a short excerpt that matches."),
     Requirement("search.reopen", MISSION, "The returned key, given to history, opens the surrounding conversation."),
     Requirement("search.exact", MISSION, "Exact words and exact phrases of raw transcripts are found."),
+    Requirement(
+        "search.fresh",
+        "contract.md §6",
+        "A search first reads what known transcripts have gained since they were imported, or says how many it has not read.",
+    ),
+    Requirement("search.resume", "contract.md §2", "A result of another tool says how its session is opened again there."),
+    Requirement(
+        "search.filters", "contract.md §2", "Tool and project narrow a search and a list alike; an answer that this leaves empty says so."
+    ),
     Requirement("vis.same", MISSION, "Search obeys the same visibility rules as history, by the same code."),
     Requirement("vis.before-limits", MISSION, "Results outside what the caller may see are removed before any limit is applied."),
     Requirement(
@@ -56,7 +65,9 @@ ROWS = (
         "a rewind that only shortens the path may be complete in its own transaction.",
     ),
     Requirement(
-        "index.backfill", MISSION, "Transcripts that predate the index are indexed by the same background reconciliation.", waits=4
+        "index.backfill",
+        MISSION,
+        "Transcripts that predate the index are indexed by the same background reconciliation, beginning with the next search.",
     ),
     Requirement(
         "index.indexing-flag",
@@ -73,7 +84,7 @@ ROWS = (
     ),
     Requirement("memory.search", MISSION, "`memory_search` covers durable memory files and semantic recall.", waits=9),
     Requirement("memory.sessions", MISSION, "The session-memory corpus is the semantic complement to exact transcript search.", waits=9),
-    Requirement("doctor.import", MISSION, "`doctor` imports older transcripts.", waits=4),
+    Requirement("doctor.import", MISSION, "`doctor` imports older transcripts."),
 )
 
 REQUIREMENTS = {row.id: row for row in ROWS}

@@ -151,6 +151,22 @@ def test_after_a_rewind_search_and_history_show_the_same_path(door: Door) -> Non
     assert texts(door.history(MAIN)) == ["keptword one", "newword two"]
 
 
+@promise("index.backfill")
+def test_rows_without_an_index_are_indexed_beginning_with_the_next_search(waiting_door: Door, home: Path, tmp_path: Path) -> None:
+    """The first answer says that it is not complete; asked again, everything is found. What another program dropped counts."""
+    bring_in(home, transcript(tmp_path, message("user", said("a title")), message("user", said("the oldword rope"))), "openclaw")
+    database = apsw.Connection(str(home / "agents" / "main" / "agent.sqlite"))
+    database.execute("DROP TABLE words")
+    database.close()
+
+    first = waiting_door.search("oldword", waitMs=0)
+    assert first["indexing"] is True
+    answer = waiting_door.search("oldword")
+    while answer.get("indexing"):
+        answer = waiting_door.search("oldword")
+    assert [hit["snippet"] for hit in answer["results"]] == ["the oldword rope"]
+
+
 @promise("index.indexing-flag")
 def test_an_answer_given_meanwhile_says_so_and_is_complete_afterwards(waiting_door: Door, home: Path) -> None:
     """After a switch to another branch a search that may not wait says ``indexing``; one that may wait is complete and says nothing."""

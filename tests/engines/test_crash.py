@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine_child import WORDS, die_at, live, perform, script
+from engine_child import WORDS, die_at, live, pause_at, perform, script
 from engine_tools import check_index, complete, events_of, open_engine, snapshot
 from wesaid.values import EVERYTHING
 
@@ -103,6 +103,46 @@ def test_kill_9_at_any_moment_loses_and_invents_nothing(tmp_path, seed):
 def stale(store):
     with store.reading() as view:
         return bool(view.stale(EVERYTHING, limit=1))
+
+
+@pytest.mark.parametrize("kind", ["append", "many", "leaf", "delete"])
+def test_between_any_two_statements_another_process_sees_rows_and_index_of_one_moment(tmp_path, kind):
+    """While one process works on a step, another looks before each of its statements: before the commit nothing of it, after it all of it."""
+    model = Model(0)
+    engine = open_engine("sqlite", tmp_path)
+    store = engine.store("main", create=True)
+    for first, step in enumerate(model.steps):
+        if first > 60 and step["do"] == kind:
+            break
+        perform(store, step)
+    engine.close()
+    model.advance(first)
+    before = model.rows()
+    model.advance(first + 1)
+    asks, answers = os.pipe(), os.pipe()
+
+    def ask() -> None:
+        os.write(asks[1], b".")
+        os.read(answers[0], 1)
+
+    child = forked(lambda: pause_at(tmp_path, step, ask))
+    os.close(asks[1])
+    engine = open_engine("sqlite", tmp_path)
+    store, seen = engine.store("main"), []
+    while os.read(asks[0], 1):
+        left = rows(store)
+        assert left in (before, model.rows())
+        seen.append(left == before)
+        check_index(store, WORDS)
+        os.write(answers[1], b".")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert seen == sorted(seen, reverse=True)
+    assert seen[0]
+    assert not seen[-1]
+    assert len(seen) > 4
+    engine.close()
+    for end in (asks[0], *answers):
+        os.close(end)
 
 
 @pytest.mark.parametrize("kind", ["append", "many", "leaf", "delete", "complete"])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from wesaid import limits
-from wesaid.service import opening, reconciling, writing
-from wesaid.values import EVERYTHING, OPERATOR, Scope
+from wesaid.rules import fold
+from wesaid.service import alive, methods, opening, reconciling, searching, writing
+from wesaid.values import EVERYTHING, OPERATOR, Caller, Scope, Term, Versions
 
 MAIN = "agent:main:main"
 A_MOMENT = 1e-6  # seconds: over before the first slice is
@@ -88,3 +93,143 @@ def test_an_agent_that_is_gone_is_passed_over():
     with opening.memory_home() as home:
         reconciling.settle(home, {"main": EVERYTHING}, seconds=1)
         assert home.engine.agents() == []
+
+
+# ── the time in between ──────────────────────────────────────────────────────────────────────────────────────────
+def drop(home):
+    with home.store("main").writing() as writer:
+        writer.drop_index()
+
+
+def test_an_index_that_is_gone_is_made_again_beginning_with_the_next_search(disk):
+    """The first answer says that it is not complete, those meanwhile hold nothing wrong and never less, and in the end all is found."""
+    said = disk.say_all([f"common walrus number{number}" for number in range(4 * limits.REBUILD_SLICE_ROWS)])
+    drop(disk.home)
+    first = disk.search("walrus", waitMs=0, limit=25, order="newest")
+    assert first["indexing"] is True
+    assert first["diagnostics"]["staleSessions"] == 1
+    seen = [first]
+    while seen[-1].get("indexing"):
+        seen.append(disk.search("walrus", waitMs=0, limit=25, order="newest"))
+    assert all({hit["messageId"] for hit in page["results"]} <= set(said) for page in seen)
+    assert [hit["messageId"] for hit in seen[-1]["results"]] == said[:-26:-1]
+    assert "staleSessions" not in seen[-1]["diagnostics"] or seen[-1]["diagnostics"]["staleSessions"] == 0
+    assert len(disk.ids("number0", waitMs=0)) == len(disk.ids(f"number{len(said) - 1}", waitMs=0)) == 1
+
+
+def test_a_short_rest_is_done_while_the_search_waits(disk):
+    """What fits into the wait is done before the answer, which is then complete."""
+    said = disk.say_all([f"walrus number{number}" for number in range(20)])
+    drop(disk.home)
+    page = disk.search("number7")
+    assert "indexing" not in page
+    assert [hit["messageId"] for hit in page["results"]] == [said[7]]
+
+
+def test_indexing_is_said_of_what_the_caller_may_see_and_of_nothing_else(disk):
+    """Another session's rows are missing: the caller's answer is complete, and says so; of the other one it does not."""
+    writing.create(disk.home, OPERATOR, "agent:main:subagent:a")
+    disk.say("ferry one", key="agent:main:subagent:a")
+    disk.say("ferry two", key="agent:main:subagent:b")
+    drop(disk.home)
+    reconciling.settle(disk.home, {"main": Scope(keys=frozenset({"agent:main:subagent:a"}))}, seconds=5)
+    mine = disk.search("ferry", caller=Caller("agent:main:subagent:a"), waitMs=0)
+    assert [hit["sessionKey"] for hit in mine["results"]] == ["agent:main:subagent:a"]
+    assert "indexing" not in mine
+
+
+def test_rows_of_an_older_redactor_serve_and_are_renewed(tmp_path):
+    """With a new pattern of a person's own, what it hides leaves nowhere from the first answer on, and in the end is not in the index either."""
+    with opening.open_home(tmp_path / "home", environ={}) as home:
+        writing.append(home, OPERATOR, MAIN, [{"role": "user", "text": "the ticket is ZEBRA-4711 for the ferry"}])
+    (tmp_path / "home" / "config.toml").write_text('[redaction]\npatterns = ["ZEBRA-[0-9]+"]\n', encoding="utf-8")
+    with opening.open_home(tmp_path / "home", environ={}) as home:
+        page = searching.search(home, OPERATOR, methods.SearchParams(query="ferry", wait_ms=0))
+        assert "ZEBRA" not in page.hits[0].snippet
+        assert reconciling.reconcile(home, seconds=30) == 0
+        with home.store("main").reading() as view:
+            [event] = view.path(view.windows(MAIN)[-1].window, start=0, count=9)
+            assert event.redact_version == home.redactor.version == view.versions().redact
+            assert view.frequency(Term(text="zebra", tokens=("zebra",)), EVERYTHING, bound=9) == 0
+            assert view.frequency(Term(text="ferry", tokens=("ferry",)), EVERYTHING, bound=9) == 1
+
+
+def test_an_older_program_does_not_undo_what_a_newer_one_made(disk):
+    """Its rows are left as they are."""
+    disk.say("the ferry")
+    newer = Versions(fold.VERSION + 1, disk.home.redactor.version)
+    with disk.home.store("main").writing() as writer:
+        writer.mark(newer)
+    reconciling.settle(disk.home, {"main": EVERYTHING}, seconds=1)
+    assert disk.ids("ferry")
+    with disk.home.store("main").reading() as view:
+        assert view.versions() == newer
+
+
+def test_while_another_process_has_the_turn_a_search_does_not_do_the_same_work(disk):
+    """It answers what there is and says that there is more to come; when the turn is given back, it does it."""
+    disk.say("a title")
+    disk.say("the ferry")
+    drop(disk.home)
+    store, now = disk.home.store("main"), disk.home.now()
+    with store.writing() as writer:
+        assert writer.turn("somebody else", now=now, until=now + limits.TURN_MS) == "somebody else"
+    page = disk.search("ferry", waitMs=50)
+    assert page["indexing"] is True
+    assert page["results"] == []
+    with store.writing() as writer:
+        assert writer.turn("somebody else", now=now, until=0) == "somebody else"
+    while disk.search("ferry", waitMs=50).get("indexing"):
+        pass
+    assert disk.ids("ferry")
+
+
+def test_the_turn_of_a_process_that_was_killed_is_taken_over_at_once(disk):
+    """Its name says which it was; nobody waits for its time to be over."""
+    disk.say("a title")
+    disk.say("the ferry")
+    drop(disk.home)
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    holder = disk.home.owner.replace(f":{os.getpid()}@", f":{gone}@")
+    now = disk.home.now()
+    with disk.home.store("main").writing() as writer:
+        writer.turn(holder, now=now, until=now + limits.TURN_MS)
+    assert "indexing" not in disk.search("ferry", waitMs=2000)
+    assert alive.is_gone(holder)
+    assert not alive.is_gone(disk.home.owner)
+    assert not any(
+        alive.is_gone(name) for name in ("somebody", f"x:{gone}@another-host", "x:y@z", "", f"x:{2**70}@{alive.name().partition('@')[2]}")
+    )
+
+
+def test_a_store_that_is_being_written_to_does_not_keep_a_search_waiting(disk):
+    """Somebody holds the write lock: the search answers from what there is."""
+    disk.say("the ferry")
+    drop(disk.home)
+    with opening.open_home(disk.home.path, environ={}) as other, other.store("main").writing():
+        assert disk.search("ferry", waitMs=1)["indexing"] is True
+
+
+def test_what_nobody_could_mark_yet_serves_and_says_that_it_is_not_complete(disk):
+    """Rows of older rules in a store that is being written to: found, and `indexing`."""
+    disk.say("the ferry")
+    with disk.home.store("main").writing() as writer:
+        writer.mark(Versions(0, 0))
+    with opening.open_home(disk.home.path, environ={}) as other, other.store("main").writing():
+        page = disk.search("ferry", waitMs=1)
+    assert page["indexing"] is True
+    assert len(page["results"]) == 1
+
+
+# ── branches of imported windows ─────────────────────────────────────────────────────────────────────────────────
+@pytest.mark.parametrize("rows", [1, 700])
+def test_a_rewind_of_any_size_is_complete_or_says_so(disk, rows):
+    """The very next answer has no abandoned message, and every kept one unless it says `indexing`."""
+    first = disk.say("ferry first")
+    disk.say_all([f"ferry walrus {number}" for number in range(rows)])
+    writing.rewind(disk.home, OPERATOR, MAIN, first)
+    page = disk.search("ferry", waitMs=0)
+    assert [hit["messageId"] for hit in page["results"]] == [first]
+    assert disk.ids("walrus", waitMs=0) == []

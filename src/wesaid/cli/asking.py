@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import click
 
+from wesaid import folders
 from wesaid.cli.output import quoted
 from wesaid.errors import UsageError
 from wesaid.values import OPERATOR, Caller
@@ -22,6 +26,15 @@ def caller_of(as_key: str | None, *, sandboxed: bool = False, reveal: bool = Fal
     if reveal:
         raise UsageError("--reveal is the operator's, and --as asks as a session", hint="leave one of the two out")
     return Caller(as_key, sandboxed)
+
+
+def folder_of(path: str | None) -> str | None:
+    """A folder as it was typed, whole: from the home folder (``~``) or from where the person is. Paths of Windows stay as they are."""
+    if not path or folders.is_windows(path):
+        return path
+    with suppress(RuntimeError):  # ~ of nobody
+        path = str(Path(path).expanduser())
+    return os.path.normpath(Path(path).absolute())
 
 
 def typed(names: tuple[str, ...]) -> str:

@@ -37,6 +37,8 @@ def account_lines(account: Mapping[str, Any], *, room: int = limits.CLI_PIPE_CEL
     for source in sources:
         if source.get("error"):
             yield [("failed: ", "error"), (f"{safe(str(source['path']))}: {safe(_message(source['error']))}", "")]
+            if isinstance(source["error"], Mapping) and source["error"].get("hint"):
+                yield [(f"  {safe(str(source['error']['hint']))}", "hint")]
 
 
 def has_reasons(account: Mapping[str, Any]) -> bool:
@@ -49,7 +51,7 @@ def again_command(row: SessionRow) -> str | None:
     if row.source_path is None or row.source_missing:
         return None
     agent = keys.parse(row.facts.key).agent_id
-    is_own = agent == row.facts.tool or f"/agents/{agent}/sessions/" in row.source_path  # where an import puts it that names no agent
+    is_own = agent == row.facts.tool or f"/agents/{agent}/" in row.source_path  # where an import puts it that names no agent
     return f"wesaid import {quoted(row.source_path)} --again {quoted(row.facts.key)}" + ("" if is_own else f" --agent {agent}")
 
 

@@ -65,6 +65,17 @@ def _group(hits: Sequence[Hit], asked: Asked, *, now: int, explain: bool) -> Ite
     if more:
         yield [(f"  … {more} more in this session: ", "dim"), (asked.in_session(first.session_key, len(hits) + more), "aside")]
     yield [("  Read on: ", "dim"), (asked.around(first), "aside")]
+    if first.resume:
+        yield [("  Go on there: ", "dim"), (_resume(first), "aside")]
+
+
+def _resume(hit: Hit) -> str:
+    """What opens the session again in its tool, from the folder that it worked in: some tools find it nowhere else."""
+    command = " ".join(map(quoted, hit.resume))
+    folder = hit.project
+    if not folder or safe(folder) != folder or "[redacted:" in folder:
+        return command
+    return f"cd {quoted(folder)} && {command}" if not folder.startswith("-") else f"cd -- {quoted(folder)} && {command}"
 
 
 def _hit(hit: Hit, *, now: int, explain: bool) -> Iterator[Line]:

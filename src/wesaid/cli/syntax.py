@@ -96,7 +96,7 @@ def append() -> None:
 @click.option("--after", metavar="TIME", help="Not before: 2026-01-31, 7d, 2w, 3mo, yesterday, last month.")
 @click.option("--before", metavar="TIME", help="Only before this time.")
 @click.option("--tool", metavar="TOOL", help="Only sessions of this tool, such as claude-code.")
-@click.option("--project", metavar="PATH", help="Only sessions that worked in this folder.")
+@click.option("--project", metavar="PATH", help="Only sessions that worked in this folder, or in one below it.")
 @click.option("--order", type=click.Choice(["relevance", "newest", "oldest"]), help="Default: relevance.")
 @click.option("--limit", type=int, metavar="N", help=f"At most N hits, 1 to {limits.RESULTS_MAX} (default {limits.RESULTS_DEFAULT}).")
 @click.option("--context", type=int, metavar="N", help=f"N messages around each hit, 0 to {limits.CONTEXT_MESSAGES_MAX}.")
@@ -260,6 +260,25 @@ def stats() -> None:
     """Count what the store holds."""
 
 
+@command(
+    "doctor",
+    examples=(
+        "wesaid doctor               look, and change nothing",
+        "wesaid doctor --fix         mend what can be mended without losing anything",
+        "wesaid doctor --json        for programs",
+    ),
+)
+@click.option("--fix", is_flag=True, help="Mend what was found; where something could be lost, on a copy.")
+def doctor() -> None:
+    """Look whether everything is as it should be.
+
+    Files, databases, every stored message, and the index against them. What is found is named with a code, a sentence and the command
+    that mends it; docs/doctor.md explains each. Without --fix nothing is changed.
+
+    Exit codes: 0 when nothing is worse than a note, 1 when warnings, 4 when errors are left.
+    """
+
+
 @command("config", examples=("wesaid config", "WESAID_SESSIONS_VISIBILITY=self wesaid config"))
 def config() -> None:
     """Show the settings in force and where each came from.
@@ -300,6 +319,7 @@ COMMANDS: Final = {
         forget,
         export,
         stats,
+        doctor,
         config,
         completion,
     )

@@ -17,20 +17,26 @@ Every method raises only ``wesaid.errors``. A ``View`` or ``Writer`` is valid in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from wesaid.values import (
+    NO_FILTERS,
     Clause,
     Facts,
     Filters,
+    Flaw,
+    Folder,
     Found,
     Gap,
+    KnownFile,
     Match,
+    Mended,
     Placed,
     Prepared,
     Said,
+    Salvaged,
     Scope,
     SessionRow,
     SourceState,
@@ -55,8 +61,11 @@ class View(Protocol):
     def session_by_id(self, session_id: str, scope: Scope) -> SessionRow | None:
         """The session in scope one of whose windows has this id (the newest such session)."""
 
-    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
-        """Sessions in scope, latest ``updated_at`` first, ties by key."""
+    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None, filters: Filters = NO_FILTERS) -> list[SessionRow]:
+        """Sessions in scope, latest ``updated_at`` first, ties by key; of ``filters`` only ``tool`` and ``project`` are looked at."""
+
+    def tools(self, scope: Scope) -> list[str]:
+        """The tools that sessions in scope came from, sorted."""
 
     def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
         """Sessions in scope one of whose windows has an event of this id, latest first; a handful at most."""
@@ -159,6 +168,15 @@ class View(Protocol):
     def sources(self, key: str | None = None) -> list[SourceState]:
         """Every known source (that a session came from), by path."""
 
+    def recent_files(self, scope: Scope, *, limit: int) -> list[KnownFile]:
+        """Known sources of the sessions that were last updated, latest first, each once; of a narrow scope only those that are in no other session."""
+
+    def files(self, *, after: str, limit: int) -> list[KnownFile]:
+        """Known sources by path, from the first one after ``after`` on (``""``: from the first)."""
+
+    def folders(self) -> list[Folder]:
+        """The folders that are followed, by path."""
+
     def totals(self) -> Mapping[str, int]:
         """``sessions``, ``windows``, ``events``, ``messages`` (indexed), ``stale``, ``tombstones``, ``bytes`` (of storage)."""
 
@@ -203,10 +221,11 @@ class Writer(View, Protocol):
     def drop_index(self) -> None:
         """Drop every index row and mark every window stale: for an index that is damaged. Transcripts and paths are not touched."""
 
-    def turn(self, owner: str, *, now: int, until: int) -> bool:
+    def turn(self, owner: str, *, now: int, until: int, instead_of: str = "") -> str:
         """Take, keep or (with ``until`` in the past) give back the turn to reconcile, so that two processes do not do the same work.
 
-        True when it is ``owner``'s until then (Unix milliseconds). A turn whose time is over, or too far away to be true, is anybody's.
+        Whose it is now: ``owner``'s until then (Unix milliseconds), or another's. A turn whose time is over, or too far away to be true, is
+        anybody's, and so is that of ``instead_of``, who is known to be gone.
         """
 
     def patch(self, key: str, facts: Facts) -> SessionRow:
@@ -226,6 +245,12 @@ class Writer(View, Protocol):
 
     def forget_source(self, path: str) -> None:
         """Forget that a file was ever read. Sessions that came from it stay."""
+
+    def note_folder(self, folder: Folder) -> None:
+        """Follow a folder, or remember what of it was looked at."""
+
+    def forget_folder(self, path: str) -> None:
+        """Follow a folder no more."""
 
 
 class Store(Protocol):
@@ -254,8 +279,29 @@ class Store(Protocol):
         Waits for other writers, at most so long when ``seconds`` are given; then it is a StoreBusyError.
         """
 
+    def mend(self, *, anew: bool) -> Mended:
+        """Put right what rows alone can put right, in one transaction: rows that refer to nothing, paths, counters.
+
+        ``anew`` drops the whole index; its windows are then stale, to be filled again as after any rewind. What was said is not touched.
+        """
+
+    def checkpoint(self) -> bool:
+        """Write the whole log into the file and empty it; False while somebody still reads from it."""
+
     def close(self) -> None:
         """Release files; further use raises StoreError."""
+
+
+class Inspection(Protocol):
+    """A reading of one agent's database that changes no byte of its files, whatever state they are in."""
+
+    view: View
+
+    def flaws(self, *, now: int, seconds: float, tick: Callable[[str], object]) -> Iterator[Flaw]:
+        """What is wrong with pages, rows, paths, counters and index, each kind once. ``tick`` is told what is looked at."""
+
+    def figures(self) -> Mapping[str, int]:
+        """Sizes and counts of the files: ``bytes``, ``logBytes``, ``freeBytes``, ``schemaVersion``."""
 
 
 class Engine(Protocol):
@@ -267,8 +313,17 @@ class Engine(Protocol):
     def store(self, agent_id: str, *, create: bool = False) -> Store | None:
         """An agent's database, opened once and kept; None when it does not exist and ``create`` is False."""
 
+    def inspecting(self, agent_id: str) -> AbstractContextManager[Inspection]:
+        """Look at an agent's database without opening its store. StoreError and its children when not even that is possible."""
+
+    def salvage(self, agent_id: str, *, now: int) -> Salvaged:
+        """Read what is readable of a damaged database into a new one, which takes its place once it is checked; the damaged one is kept aside.
+
+        StoreBusyError while another process has it open: a file cannot be exchanged under its hands.
+        """
+
     def close(self) -> None:
         """Close every store."""
 
 
-__all__ = ["Engine", "Store", "View", "Writer"]
+__all__ = ["Engine", "Inspection", "Store", "View", "Writer"]

@@ -42,6 +42,29 @@ class Source:
     row: Mapping[str, Any] = field(default_factory=dict)  # what the tool's own list says of the session
     siblings: Mapping[str, str] = field(default_factory=dict)  # file name -> key, to resolve a parent given as a path
     missing: bool = False
+    database: str | None = None  # path of the tool's database that may hold the same conversation
+    archived: bool = False  # the tool moved it away after it had taken it into that database
+    beside: bool = False  # that database holds the conversation: only what it lacks is imported, into a window of its own
+
+    @property
+    def name(self) -> str:
+        """The path as it is kept and shown."""
+        return printable(self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """A tool's database of many conversations. ``path`` is absolute."""
+
+    path: str
+    tool: str
+    agent: str  # where its sessions land
+    owner: str  # the agent whose database it is
+
+    @property
+    def override(self) -> str | None:
+        """The agent that its sessions are given to, whatever they say."""
+        return None if self.agent == self.owner else self.agent
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from wesaid import keys
@@ -31,6 +31,7 @@ _ENTRIES: Final = frozenset(
     }
 )
 _RESET: Final = re.compile(r"(?P<id>.+)\.jsonl\.reset\.(?P<time>\d{4}-\d\d-\d\dT[\dZ.:+-]+)")
+_ARCHIVED: Final = re.compile(r"(?:.*\.)?(?P<id>[^.]+)\.jsonl\.imported-(?P<time>\d{1,15})")
 # Names that are no transcript to import, in the order they are asked (formats.md §1a).
 _LEFT_OUT: Final = (
     (re.compile(r".+\.jsonl\.deleted\..+"), "deleted-file"),
@@ -80,12 +81,16 @@ class LineReader:
 
     def read(self, record: Record) -> tuple[str, Event]:
         """The line as an event of the file's one conversation."""
-        kind = text_of(record, "type") or "unknown"
-        nav = navigation(record, f"p{self._count}")
         self._count += 1
+        return self.entry(record, self._count - 1)
+
+    def entry(self, record: Record, position: int, written_at: int | None = None) -> tuple[str, Event]:
+        """A record that stands at a position of its transcript; ``written_at`` is for one that says no time itself."""
+        kind = text_of(record, "type") or "unknown"
+        nav = navigation(record, f"p{position}")
         message = record.get("message")
         own = message if isinstance(message, dict) else {}
-        found = first_moment(record.get("timestamp"), own.get("timestamp"))
+        found = first_moment(record.get("timestamp"), own.get("timestamp"), written_at)
         when = self._clock.tick(found)
         self._learn(record, kind, nav, found)
         return MAIN, Event(nav=nav, type=kind, timestamp=when, record=record)
@@ -201,7 +206,7 @@ def plan(folder: str, agent: str, names: Mapping[str, int], rows: Mapping[str, A
         if keys.is_incognito(key):
             found.append(LeftOut(path=f"{folder}/{stem}.jsonl", tool="openclaw", agent=keys.parse(key).agent_id, reason="incognito"))
             continue
-        common = _common(key, row, agent, override, siblings)
+        common = lineage(key, row, agent, override, siblings)
         found.extend(_generations(folder, stem, resets.get(stem, []), common))
         if stem in lives:
             # A live transcript is younger than all that was ever reset out of it.
@@ -211,6 +216,62 @@ def plan(folder: str, agent: str, names: Mapping[str, int], rows: Mapping[str, A
         elif stem in missing and stem not in resets:
             found.append(Source(path=f"{folder}/{stem}.jsonl", session_id=printable(stem), missing=True, **common))
     return found
+
+
+def archive(
+    folder: str, agent: str, names: Mapping[str, int], rows: Mapping[str, Any], override: str | None = None
+) -> list[Source | LeftOut]:
+    """What the files are that OpenClaw moved away after it had taken them into its database.
+
+    Args:
+        folder: absolute path of ``agents/<agent>/session-sqlite-import-archive``.
+        agent: the agent of the folder.
+        names: its files.
+        rows: what the session lists among them say, the newest last.
+        override: the agent to land in instead.
+    """
+    found: list[Source | LeftOut] = []
+    keyed = {id_: name for name, row in rows.items() if isinstance(row, dict) and (id_ := text_of(row, "sessionId"))}
+    for name in sorted(names):
+        match = _ARCHIVED.fullmatch(name)
+        if match is None:
+            continue
+        own = printable(match["id"])
+        row = rows.get(keyed.get(match["id"], ""), {})
+        key = full_key(keyed[match["id"]], agent, override) if match["id"] in keyed else None
+        common = lineage(key or str(keys.imported(override or agent, own)), row, agent, override, {})
+        if keys.is_incognito(common["key"]):
+            found.append(LeftOut(path=f"{folder}/{name}", tool="openclaw", agent=common["agent"], reason="incognito"))
+            continue
+        window = WindowSpec(session_id=own, ordinal=int(match["time"]))
+        found.append(Source(path=f"{folder}/{name}", session_id=own, window=window, archived=True, **common))
+    return found
+
+
+def held(source: Source, windows: Mapping[str, tuple[str, int]] | None) -> Source | LeftOut:
+    """A file beside a database, as what it is to that database.
+
+    Args:
+        source: the file.
+        windows: the database's windows, session id → key and ordinal; none of one that could not be read; None when there is no database.
+
+    Returns:
+        The file as it was when the database does not know its session; as a part of that session when it does; left out when it was
+        moved away on being taken in and the database has the session no more, since then somebody has deleted it.
+    """
+    stem = source.session_id.partition("@")[0]
+    found = (windows or {}).get(stem)
+    if found is None:
+        gone = source.archived and windows is not None
+        return LeftOut(path=source.path, tool=source.tool, agent=source.agent, reason="archived") if gone else source
+    if source.missing:
+        return LeftOut(path=source.path, tool=source.tool, agent=source.agent, reason="copy")
+    key, ordinal = found
+    source = replace(source, key=key, agent=keys.parse(key).agent_id, spawned_by=None, forked_from=None, row={})
+    if stem != source.session_id:
+        return source  # a generation that was reset in the time of files is an older window of the same session
+    window = WindowSpec(session_id=f"{stem}@file", ordinal=ordinal - 1, reason="recovery")
+    return replace(source, session_id=window.session_id, window=window, beside=True)
 
 
 def left_out(name: str) -> str | None:
@@ -229,7 +290,8 @@ def _generations(folder: str, stem: str, resets: list[tuple[int, str]], common: 
     return out
 
 
-def _common(key: str, row: Mapping[str, Any], agent: str, override: str | None, siblings: Mapping[str, str]) -> dict[str, Any]:
+def lineage(key: str, row: Mapping[str, Any], agent: str, override: str | None, siblings: Mapping[str, str]) -> dict[str, Any]:
+    """What a session's row says of where it belongs and came from: arguments of a ``Source``."""
     parent = text_of(row, "parentSessionKey")
     forked = row.get("forkedFromParent") is True
     spawner = text_of(row, "spawnedBy") or (None if forked else parent)

@@ -17,6 +17,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -101,7 +102,7 @@ def failure(path: str, error: OSError | ValueError) -> SourceError:
     )
 
 
-def _open(path: str) -> BinaryIO:
+def _open(path: str) -> BufferedReader:
     """A regular file, opened for reading. A pipe or device may never end, or never open, so it is refused before."""
     try:
         if stat.S_ISREG(Path(path).stat().st_mode):
@@ -117,6 +118,8 @@ def _open(path: str) -> BinaryIO:
 def identify(path: str, *, like: str = "") -> Identity:
     """Size, time and head digest of a file; ``like`` is an older digest, whose number of bytes is taken again.
 
+    What a database has in its write-ahead log counts as part of it, as does the time of that log.
+
     Raises:
         SourceError: the file cannot be read.
     """
@@ -128,7 +131,22 @@ def identify(path: str, *, like: str = "") -> Identity:
             head = handle.read(min(length, limits.HEAD_DIGEST_BYTES))
         except OSError as error:
             raise failure(path, error) from error
-    return Identity(now.st_size, now.st_mtime_ns, f"{len(head)}:{hashlib.sha256(head).hexdigest()}")
+    size, changed = now.st_size, now.st_mtime_ns
+    with suppress(OSError, ValueError):
+        log = Path(f"{os.path.realpath(path)}-wal").stat()
+        size, changed = size + log.st_size, max(changed, log.st_mtime_ns)
+    return Identity(size, changed, f"{len(head)}:{hashlib.sha256(head).hexdigest()}")
+
+
+def peek(path: str, count: int, *, absent_ok: bool = False) -> bytes:
+    """The first ``count`` bytes of a file. SourceError when it cannot be read; nothing when it may be absent and is."""
+    try:
+        with _open(path) as handle:
+            return handle.read(count)
+    except (OSError, SourceError) as error:
+        if absent_ok and not os.path.lexists(path):
+            return b""
+        raise failure(path, error) if isinstance(error, OSError) else error from None
 
 
 def digest_before(path: str, offset: int) -> str:
@@ -143,14 +161,17 @@ def digest_before(path: str, offset: int) -> str:
 
 def contains(path: str, needle: bytes, *, start: int = 0) -> bool:
     """Whether bytes occur in a file from ``start`` on; memory is one chunk."""
-    tail = b""
+    held = bytearray(limits.READ_CHUNK_BYTES)
+    kept = 0  # bytes of the chunk before that the needle may have begun in
     with _open(path) as handle:
         try:
             handle.seek(max(0, start - len(needle)))
-            while chunk := handle.read(limits.READ_CHUNK_BYTES):
-                if needle in tail + chunk:
+            while got := handle.readinto(memoryview(held)[kept:]):
+                end = kept + got
+                if held.find(needle, 0, end) >= 0:
                     return True
-                tail = chunk[-len(needle) :]
+                kept = min(end, len(needle) - 1)
+                held[:kept] = held[end - kept : end]
         except OSError as error:
             raise failure(path, error) from error
     return False
@@ -203,11 +224,7 @@ def _file_times(entries: Iterable[os.DirEntry[str]]) -> Iterator[tuple[str, int]
 
 def beginning(path: str) -> bytes:
     """The first bytes of a file, to tell what it is."""
-    with _open(path) as handle:
-        try:
-            return handle.read(limits.HEAD_DIGEST_BYTES)
-        except OSError as error:
-            raise failure(path, error) from error
+    return peek(path, limits.HEAD_DIGEST_BYTES)
 
 
 def document(path: str) -> Record:
@@ -284,6 +301,11 @@ def _newline(held: bytearray, encoding: Encoding, at: int) -> int:
     while at >= 0 and at % encoding.width:
         at = held.find(encoding.newline, at + 1)
     return at
+
+
+def row(raw: bytes | None, end: int) -> Line:
+    """A value of a database row as a line; None for one that could not be had."""
+    return _line(raw, end, _UTF8, whole=True)
 
 
 def _line(raw: bytes | None, end: int, encoding: Encoding, *, whole: bool) -> Line:

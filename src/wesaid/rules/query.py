@@ -71,9 +71,10 @@ def parse(text: str) -> Query:
     items = _items(text)
     fields = {item.name: item.text for item in items if item.kind == "field"}
     typed = [item for item in items if item.kind != "field"]
-    if all(item.negative or _term(item) is None for item in typed):  # nothing to exclude from
-        items = typed = [replace(item, negative=False) for item in typed]
     groups = _groups(items)
+    if not _clauses(groups):  # nothing to exclude from
+        items = typed = [replace(item, negative=False) for item in typed]
+        groups = _groups(items)
     dropped: list[str] = []
     clauses = _kept(_clauses(groups), dropped)
     excluded = [t for item in typed if item.negative and (t := _term(item)) is not None]

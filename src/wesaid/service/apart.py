@@ -1,7 +1,7 @@
 """Preparing index rows in a process of its own, so that searches of this one keep the interpreter: ``python -m wesaid.service.apart``.
 
-The two talk by pickles over pipes that only they hold. Without the process (it could not be started, or was killed) the same work is done
-here. Invariant: every batch that was sent is answered once, in order.
+The two talk in MessagePack over pipes that only they hold; the first message is the redactor. Without the process (it could not be started,
+or was killed) the same work is done here. Invariant: every batch that was sent is answered once, in order.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import IO, Self
+from typing import IO, Any, Final, Self
 
 import msgspec
 
 from wesaid import limits
 from wesaid.rules.redact import Redactor
-from wesaid.service.preparing import again
-from wesaid.values import Said, StoredEvent
+from wesaid.service.preparing import said_by
+from wesaid.values import Flag, Said, Span, StoredEvent
 
 Job = tuple[str, bool, StoredEvent]  # the session's dialect, whether it is a subagent's, and the event
+_LENGTH_BYTES: Final = 4  # before each message
 
 
 class Preparer:
@@ -31,9 +32,9 @@ class Preparer:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._process: subprocess.Popen[bytes] | None = None
-        self._sent: list[Job] | None = None
+        self._sent: list[Job] = []
         self._full = 0  # batches so far that were as large as they may be
-        self._is_apart = False
+        self._is_apart = False  # the batch that was sent
 
     def send(self, jobs: Sequence[Job]) -> None:
         """Take a batch; the one before it must have been collected."""
@@ -41,25 +42,23 @@ class Preparer:
         self._full += len(jobs) >= limits.REBUILD_SLICE_ROWS
         if self._process is None and self._full == limits.APART_FROM_SLICES:
             self._start()
-        if self._process is not None and self._process.stdin is not None:
+        if self._process is not None:
             try:
-                _put(self._process.stdin, self._sent)
+                _put(self._process.stdin, [(dialect, subagent, event.body) for dialect, subagent, event in jobs])
                 self._is_apart = True
             except OSError:
                 self._end()
 
     def collect(self) -> list[Said | None]:
         """What the events of the batch said."""
-        jobs, self._sent = self._sent or [], None
-        if self._is_apart and self._process is not None and self._process.stdout is not None:
+        jobs, self._sent = self._sent, []
+        if self._is_apart and self._process is not None:
             self._is_apart = False
             try:
-                answer: list[Said | None] = pickle.load(self._process.stdout)  # noqa: S301 - from the process that we started, over our own pipe
-            except (OSError, EOFError, pickle.UnpicklingError):
+                return [packed and _unpacked(packed) for packed in _get(self._process.stdout)]
+            except (OSError, EOFError, msgspec.DecodeError):
                 self._end()  # killed: the work is done here, and so is the rest
-            else:
-                return answer
-        return prepared(self._redactor, jobs)
+        return [_said(self._redactor, dialect, subagent, event.body) for dialect, subagent, event in jobs]
 
     def __enter__(self) -> Self:
         return self
@@ -74,36 +73,64 @@ class Preparer:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
             )
-            if self._process.stdin is not None:
-                _put(self._process.stdin, self._redactor)
+            _put(self._process.stdin, pickle.dumps(self._redactor))
 
     def _end(self) -> None:
         process, self._process, self._is_apart = self._process, None, False
         if process is not None:
             process.kill()
             for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with suppress(OSError):
+                with suppress(OSError):
+                    if pipe is not None:
                         pipe.close()
             process.wait()
 
 
-def prepared(redactor: Redactor, jobs: Sequence[Job]) -> list[Said | None]:
-    """What events said, in this process."""
-    return [_said(redactor, *job) for job in jobs]
-
-
-def _said(redactor: Redactor, dialect: str, subagent: bool, event: StoredEvent) -> Said | None:  # noqa: FBT001 (a job's parts)
+def _said(redactor: Redactor, dialect: str, subagent: bool, body: bytes) -> Said | None:  # noqa: FBT001 (a job's parts)
     try:
-        return again(redactor, dialect, event, subagent=subagent).said
+        return said_by(redactor, dialect, msgspec.json.decode(body), subagent=subagent)
     except msgspec.DecodeError:
         return None  # a damaged row: `doctor` names it, and the others are not its hostages
 
 
+# ── over the pipe ────────────────────────────────────────────────────────────────────────────────────────────────
+def _packed(said: Said) -> tuple[Any, ...]:
+    spans = [(span.start, span.end, span.kind) for span in said.spans]
+    return said.role, spans, said.index_text, said.index_parts, said.digest, int(said.flags), said.fold_version, said.redact_version
+
+
+def _unpacked(packed: Sequence[Any]) -> Said:
+    role, spans, text, parts, digest, flags, fold_version, redact_version = packed
+    return Said(
+        role=role,
+        spans=tuple(Span(*span) for span in spans),
+        index_text=text,
+        index_parts=parts,
+        digest=digest,
+        flags=Flag(flags),
+        fold_version=fold_version,
+        redact_version=redact_version,
+    )
+
+
 def _put(pipe: IO[bytes] | None, value: object) -> None:
     if pipe is not None:
-        pickle.dump(value, pipe, protocol=pickle.HIGHEST_PROTOCOL)
+        message = msgspec.msgpack.encode(value)
+        pipe.write(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
         pipe.flush()
+
+
+def _get(pipe: IO[bytes] | None) -> Any:
+    """The next message. EOFError when the other side is gone."""
+    length = _read(pipe, _LENGTH_BYTES)
+    return msgspec.msgpack.decode(_read(pipe, int.from_bytes(length, "big")))
+
+
+def _read(pipe: IO[bytes] | None, count: int) -> bytes:
+    found = pipe.read(count) if pipe is not None else b""
+    if len(found) < count:
+        raise EOFError
+    return found
 
 
 def main() -> None:
@@ -113,10 +140,10 @@ def main() -> None:
         os.nice(limits.APART_NICE)
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     with suppress(EOFError, OSError):
-        redactor: Redactor = pickle.load(source)  # noqa: S301 - from the process that started this one
+        redactor: Redactor = pickle.loads(_get(source))  # noqa: S301 - from the process that started this one, over its own pipe
         while True:
-            jobs: list[Job] = pickle.load(source)  # noqa: S301
-            _put(answers, prepared(redactor, jobs))
+            found = [_said(redactor, dialect, subagent, body) for dialect, subagent, body in _get(source)]
+            _put(answers, [said and _packed(said) for said in found])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.rules import bounds, excerpt, fold, rank
-from wesaid.service import wire
+from wesaid.service import lacking, resuming, wire
 from wesaid.service.methods import SearchParams
 from wesaid.service.preparing import Words, safe, words_of
 from wesaid.service.walk import Walk
@@ -77,14 +77,16 @@ def _is_excluded(walk: Walk, row: SessionRow) -> bool:
 def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -> str | None:
     """One sentence for an answer that is empty or partial: what was not searched, and what would widen it."""
     operator = walk.caller.is_operator
+    narrowed = None if found_any else lacking.reason(walk.views, walk.scopes, walk.filters)
     reasons = (
-        (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid stats` says more"),
+        (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid doctor` says why"),
         (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
         (not walk.asked.clauses, "the query has filters and no words; give at least one word to look for"),
         (found_any, None),
         (sessions == 0 and operator, "there are no sessions yet; `wesaid import` brings in transcripts"),
         (sessions == 0, "no session is in this caller's scope"),
         (walk.params.session_key is not None, "only one session was searched; leave sessionKey out to search all"),
+        (narrowed is not None, narrowed),
         (walk.filters != Filters(), f"filters narrow this search: {', '.join(_used(walk.filters))}"),
         (walk.params.order != "relevance", "by time only messages with all words are found; order by relevance finds those with some"),
         (bool(walk.asked.excluded), "excluded words narrow this search; leave -word out"),
@@ -127,6 +129,7 @@ def _shortened(hit: Hit, room: int) -> Hit:
 def _hit(walk: Walk, found: _Found, terms: Sequence[Term]) -> Hit:
     facts = safe(walk.home.redactor, found.row).facts
     text, marks = _shown(found.words.text, terms, walk.params)
+    view = walk.views[keys.parse(facts.key).agent_id]
     return Hit(
         session_key=facts.key,
         session_id=found.event.session_id,
@@ -143,6 +146,7 @@ def _hit(walk: Walk, found: _Found, terms: Sequence[Term]) -> Hit:
         project=facts.project,
         current=walk.caller.key is not None and str(keys.parse(walk.caller.key)) == facts.key,
         marks=marks,
+        resume=resuming.resume(view, walk.policy, found.row, found.event.session_id),
     )
 
 

@@ -15,12 +15,12 @@ import msgspec
 
 from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
-from wesaid.importers.known import Dialect, Reader, Source, Told
+from wesaid.importers.known import Dialect, Reader, Told
 from wesaid.rules import searchable
 from wesaid.rules.private import without_private
 from wesaid.rules.redact import Redactor, joined
-from wesaid.service import exporting
-from wesaid.values import Event, Facts, Flag, Nav, NavKind, Prepared, SessionRow, StoredEvent
+from wesaid.service import exporting, preparing
+from wesaid.values import Event, Facts, Flag, Nav, NavKind, Prepared, SessionRow, StoredEvent, WindowSpec
 
 Mark = tuple[str, bytes]  # an event's id and a digest of its record
 
@@ -42,19 +42,45 @@ class Target:
     known: set[Mark] | None = None  # what is stored already; None: nothing of it can be
     ids: set[str] = field(default_factory=set)
     known_as: str = "unchanged"  # the figure of what is stored already
+    renews: bool = False  # a record of it takes the place of a stored one of the same id
+    window: WindowSpec | None = None  # where it goes; None: the session's current one
+    respec: bool = False  # what is said of the window has changed, so that it is written without events too
+    beside: bool = False  # a file's part of what a database holds: only messages that are missing there are taken
+    words: set[tuple[str, int]] = field(default_factory=set)  # beside: role and digest of the messages that are there
+    skipped: dict[str, int] = field(default_factory=dict)  # of what was read of it now, by reason
+    damaged: int = 0
+    retitle: bool = True  # its title may have changed
     lifts: str | None = None  # a tombstone to lift
     first: str | None = None  # id and digest of its first message, which a fork shares
-    begins: bool = False  # that message was read now
+    begins: bool = False  # that message was read now, or by an import that did not come to its end
     messages: int = 0  # that the session has of this file
     batch: list[Prepared] = field(default_factory=list)
     stored: bool = False
+    ends: bool = True  # its branch ends at the last entry read; False: at `end`, which a control has led it to
+    end: str | None = None
     moved: bool = False  # a changed message was written again: the branch has to be led back to the file's last one
     last: str | None = None  # id of the last event written
     at: str | None = None  # id of the entry that was just read
     before: str | None = None  # and of the one before it
 
 
-def facts_of(redactor: Redactor, source: Source, told: Told, row: SessionRow | None, *, titles: Iterable[str | None]) -> Facts:
+def load(redactor: Redactor, target: Target, view: View, *, session_id: str | None = None) -> None:
+    """Fill in what a session has already, as ids and digests: of all its windows, or of one."""
+    target.known, target.ids = set(), set()
+    for window in view.windows(target.key):
+        if session_id not in {None, window.session_id}:
+            continue
+        after = -1
+        while rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS):
+            after = rows[-1].seq
+            target.known.update(stored_mark(row) for row in rows)
+            target.ids.update(row.id for row in rows if row.id)
+            if target.beside:
+                said = (preparing.words_of(redactor, "openclaw", row) for row in rows)
+                target.words.update((words.role, preparing.digest(words.text)) for words in said if words is not None)
+
+
+def facts_of(redactor: Redactor, tool: str, told: Told, row: SessionRow | None, *, titles: Iterable[str | None]) -> Facts:
     """A session's facts: what this file says, over what is known. ``titles`` are raw, the best first."""
     before = row.facts if row else Facts(key=told.key, session_id=told.session_id)
     title = next((made for text in titles if text and (made := searchable.title_of(redactor.redact(without_private(text))))), None)
@@ -65,11 +91,11 @@ def facts_of(redactor: Redactor, source: Source, told: Told, row: SessionRow | N
     created = [when for when in (before.created_at, told.created_at) if when]
     return replace(
         before,
-        dialect=source.tool,
+        dialect=tool,
         kind=kind,
         title=title or before.title,
         label=redactor.redact(without_private(told.label))[: limits.LABEL_CODE_POINTS] if told.label else before.label,
-        tool=source.tool,
+        tool=tool,
         project=redactor.redact(told.project) if told.project else before.project,
         created_at=min(created, default=0),
         updated_at=max(before.updated_at, told.updated_at, told.created_at),
@@ -129,17 +155,6 @@ def _digest(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=_MARK_BYTES).digest()
 
 
-def load(target: Target, view: View) -> None:
-    """What a session has already, as ids and digests."""
-    target.known, target.ids = set(), set()
-    for window in view.windows(target.key):
-        after = -1
-        while rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS):
-            after = rows[-1].seq
-            target.known.update(stored_mark(row) for row in rows)
-            target.ids.update(row.id for row in rows if row.id)
-
-
 def titles_told(reader: Reader) -> int:
     """How many titles of conversations a reader has met that may stand in other files."""
     return sum(len(told.summaries) for told in reader.told.values())
@@ -156,8 +171,8 @@ def again(event: Event, before: str | None) -> Event:
     return event if nav.has_parent else replace(event, nav=replace(nav, has_parent=True, parent=before))
 
 
-def return_to(last: str, end: str | None, *, when: int, unique: str) -> Event:
-    """A control that leads the branch back to the file's last entry, after changed ones were written behind it."""
+def return_to(last: str | None, end: str | None, *, when: int, unique: str) -> Event:
+    """A control that leads the branch back to where it ends (None: nowhere), after changed entries were written behind it."""
     name = f"leaf-{keys.short_digest(f'{last}:{unique}')}"
     record = {"type": "leaf", "id": name, "parentId": end, "targetId": last, "appendParentId": last, "timestamp": when}
     nav = Nav(kind=NavKind.LEAF, id=name, parent=end, has_parent=True, target=last, has_target=True, append_parent=last)

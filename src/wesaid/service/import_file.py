@@ -8,98 +8,58 @@ file changed; each message is counted once, under one figure (see ``import_accou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from wesaid import keys, limits
-from wesaid.engines.contract import Store, View, Writer
-from wesaid.errors import SourceError, StoreError
-from wesaid.importers import DIALECTS, reading
-from wesaid.importers.known import MAIN, Dialect, Holding, Source, Told, moment
+from wesaid.importers import reading
+from wesaid.importers.known import MAIN, Holding, Reader, Source, Told, moment
 from wesaid.service import exporting, import_refusing
-from wesaid.service.import_account import SourceAccount, failure_of
-from wesaid.service.import_facts import (
-    TITLED_BY,
-    Target,
-    again,
-    behind_ours,
-    facts_of,
-    is_own_id,
-    load,
-    mark_of,
-    reset_event,
-    return_to,
-    titles_told,
-    words_of,
-)
-from wesaid.service.opening import Home
+from wesaid.service.import_facts import Target, is_own_id, mark_of, reset_event, titles_told
+from wesaid.service.import_refusing import Around, Copied, Gone
+from wesaid.service.import_writing import Intake
 from wesaid.service.preparing import prepare
-from wesaid.values import Event, Facts, NavKind, SourceState, WindowSpec
+from wesaid.values import Event, SourceState, WindowSpec
 
 
 @dataclass(slots=True)
-class FileImport:
-    """One file's import. ``again`` is the key of a deleted session to bring back."""
+class FileImport(Intake):
+    """One file's import. ``gone`` tells what deleted sessions' lines are."""
 
-    home: Home
-    source: Source
-    store: Store | None  # None: a dry run where nothing is stored yet
-    dry_run: bool = False
-    again: str | None = None
-    tick: Callable[[], None] = lambda: None
-    gone: import_refusing.Gone | None = None
-    account: SourceAccount = field(init=False)
-    targets: dict[str, Target] = field(init=False, default_factory=dict)
+    gone: Gone | None = None
     _state: SourceState | None = field(init=False, default=None)
-    _renamed: dict[str, str] = field(init=False, default_factory=dict)
-    _copied: import_refusing.Copied = field(init=False)
     _around: bool = field(init=False, default=False)  # the session around it says that it is not to be indexed
-    told_titles: bool = field(init=False, default=False)  # it may name titles of other files' conversations
+    _copied: Copied = field(init=False)
+    _titles: int = field(init=False, default=0)  # that it had named when this reading began
 
     def __post_init__(self) -> None:
-        self._copied = (self.gone or import_refusing.Gone(self.store, self.again)).copied(self.source)
-        self.account = SourceAccount(path=self.source.name, tool=self.source.tool, agent_id=self.source.agent)
+        Intake.__post_init__(self)
+        self._copied = (self.gone or Gone(self.store, self.again)).copied(self._file)
 
     @property
-    def _dialect(self) -> Dialect:
-        return DIALECTS[self.source.tool]
-
-    @property
-    def touched(self) -> list[Target]:
-        """The sessions that were written to."""
-        return [target for target in self.targets.values() if target.stored]
-
-    @contextmanager
-    def _view(self) -> Iterator[View | None]:
-        if self.store is None:
-            yield None
-        else:
-            with self.store.reading() as view:
-                yield view
+    def _file(self) -> Source:
+        if not isinstance(self.source, Source):
+            raise TypeError(self.source)
+        return self.source
 
     # ── deciding where to begin ──────────────────────────────────────────────────────────────────────────────────
-    def run(self) -> SourceAccount:
-        """Import what is new. A file that cannot be read to its end keeps what was committed, and carries its error."""
-        path = self.source.path
-        try:
-            self._around = import_refusing.is_around_marked(self.source)
-            with self._view() as view:
-                self._state = view.source(self.source.name) if view else None
-            identity = reading.identify(path, like=self._state.head_digest if self._state else "")
-            if self._state and self._is_unchanged(self._state, identity):
-                return self.account
-            offset = self._resume_at(identity)
-            refused = "do-not-index" if self._around or import_refusing.is_marked(self.source, offset) else None
-            self._read(identity, 0 if refused else offset, refused)
-        except SourceError as error:
-            self.account.error = error
-        except StoreError:  # not this file's fault: no file would fare better
-            raise
-        except Exception as error:  # noqa: BLE001 - one file that we cannot make sense of must not keep the others out
-            self.account.error = failure_of(error)
-        return self.account
+    def read_all(self) -> None:
+        """Read on where the last import ended, or anew."""
+        with self.view() as view:
+            self._state = self.pace.stored = view.source(self.source.name) if view else None
+            around = Around(self._file, view)
+        if not self.pace.is_quick(around.unread, 0, anew=False):
+            return
+        self._around = around.is_marked()
+        identity = reading.identify(self.source.path, like=self._state.head_digest if self._state else "")
+        if self._state and self._is_unchanged(self._state, identity):
+            return
+        offset = self._resume_at(identity)
+        if not self.pace.is_quick(identity.size, offset, anew=offset == 0 and self._state is not None):
+            return
+        refused = import_refusing.REFUSED if self._around or self._is_marked(offset) else None
+        self._read(identity, 0 if refused else offset, refused)
 
     def _is_unchanged(self, state: SourceState, now: reading.Identity) -> bool:
         """Whether nothing of the file is new; then the account is what the last import said."""
@@ -114,7 +74,7 @@ class FileImport:
         if self.again in state.state["slots"].values() and self.again not in state.keys:
             return False
         deleted, live = 0, set(state.keys)
-        with self._view() as view:
+        with self.view() as view:
             for key, count in figures["keys"].items():
                 is_deleted = view is not None and view.tombstone(key) is not None
                 if view is None or view.session(key) is None or is_deleted:
@@ -141,47 +101,67 @@ class FileImport:
         state = self._state
         if state is not None and (state.state["refused"] or self.again in state.state["slots"].values()):
             return 0  # of what is not imported nothing is kept to go on from
+        if self._file.beside:
+            return 0  # compared with the database each time
         if state is None or now.head_digest != state.head_digest or now.size < state.offset or not state.keys:
             return 0
         if now.size == state.size and now.mtime_ns != state.mtime_ns and state.state["complete"]:
             return 0  # changed in place
-        with self._view() as view:
+        with self.view() as view:
             if view is None or any(view.session(key) is None for key in state.keys):
                 return 0
         return state.offset if reading.digest_before(self.source.path, state.offset) == state.state["tail"] else 0
 
+    def _is_marked(self, offset: int) -> bool:
+        """Whether somebody said in it that it is not to be indexed: looked for behind what earlier imports have looked through."""
+        start = import_refusing.clear_until(self.source.path, self._state) if offset else 0
+        return import_refusing.is_marked(self._file, max(start, offset))
+
+    def is_copied(self, event: Event) -> bool:
+        """Whether a line is one that was copied from a deleted session's transcript."""
+        return self._copied.has(event)
+
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
     def _read(self, identity: reading.Identity, offset: int, refused: str | None) -> None:
-        kept = self._state.state if self._state and offset else {}
-        if self._state and offset:
-            self._carry(kept["figures"])
-        reader = self._dialect.reader(self.source, kept.get("reader"), self._fallback(identity))
-        titles = titles_told(reader)
-        if offset and self._state:
-            self._copied.goes_on()
-            for slot, told in reader.told.items():
-                self._go_on(slot, told, kept)
+        reader = self._reader(identity, self._state.state if self._state and offset else None)
         waiting = size = 0
+        anew = offset == 0 and self._state is not None
         for line in reading.lines(self.source.path, offset):
             self.account.damaged_lines += line.damaged
             self.account.pending += line.pending
-            for slot, event in reader.resumed() if line.records and isinstance(reader, Holding) else ():
-                self._take(self.targets[slot], event)
+            size += self._take_back(reader) if line.records else 0
             for record in line.records:
                 slot, event = reader.read(record)
                 target = self.targets.get(slot) or self._meet(slot, reader.told[slot], refused)
-                size += self._take(target, event)
+                size += self.take(target, event)
                 waiting += 1
             offset = line.end
-            if waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES:
-                self._write(identity, offset, reader.state(), complete=False)
+            is_due = waiting > 0 and self.pace.is_due(anew=anew)
+            if is_due or waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES:
+                self._write(identity, offset, reader, complete=False)
                 waiting = size = 0
+                if is_due and not self.pace.goes_on():
+                    return
         for slot, event in reader.rest() if isinstance(reader, Holding) else ():
-            self._take(self.targets[slot], event)
-        self.told_titles = titles_told(reader) > titles
-        if refused:
-            self._forget_refused()
-        self._write(identity, offset, reader.state(), complete=True)
+            self.take(self.targets[slot], event)
+        if refused and self._state is not None:
+            self.forget_refused(self._state.keys)
+        self._write(identity, offset, reader, complete=True)
+
+    def _reader(self, identity: reading.Identity, kept: Mapping[str, Any] | None) -> Reader:
+        """A reader at the file's beginning, or where the last import stood."""
+        reader = self.dialect.reader(self._file, kept["reader"] if kept else None, self._fallback(identity))
+        if kept:
+            self._carry(kept["figures"])
+            self._titles = titles_told(reader) if kept["complete"] else 0
+            self._copied.goes_on(None if kept["complete"] else kept.get("copied"))
+            for slot, told in reader.told.items():
+                self._go_on(slot, told, kept)
+        return reader
+
+    def _take_back(self, reader: Reader) -> int:
+        """What leads back from prompts that waited where the file ended then; the bytes that it takes."""
+        return sum(self.take(self.targets[slot], event) for slot, event in reader.resumed()) if isinstance(reader, Holding) else 0
 
     def _fallback(self, identity: reading.Identity) -> int:
         """A time for records before the first that has one: the first that is told, else the file's, which says when it was copied."""
@@ -191,16 +171,29 @@ class FileImport:
     def _go_on(self, slot: str, told: Told, kept: Mapping[str, Any]) -> None:
         """A conversation that an earlier import of this file began."""
         key = kept["slots"].get(slot, told.key)
-        self._renamed[told.key] = key
+        self.renamed[told.key] = key
         known = kept["figures"]["keys"]
         self.targets[slot] = Target(
-            slot, key, told, refused=kept["refused"].get(slot), messages=known.get(key, 0), first=kept["firsts"].get(key)
+            slot,
+            key,
+            told,
+            refused=kept["refused"].get(slot),
+            messages=known.get(key, 0),
+            first=kept["firsts"].get(key),
+            begins=not kept["complete"],
+            window=self._window(slot),
         )
+
+    def _window(self, slot: str) -> WindowSpec | None:
+        return self._file.window if slot == MAIN else None
 
     def _meet(self, slot: str, told: Told, refused: str | None) -> Target:
         """A conversation that begins in what is read now: new, known from before, or somebody else's."""
-        target = Target(slot, told.key, told, refused=refused)
+        target = Target(slot, told.key, told, refused=refused, window=self._window(slot), beside=self._file.beside and slot == MAIN)
         self.targets[slot] = target
+        if target.beside and self.dry_run:
+            target.refused = refused or "copy"  # what the database has is not known before it is imported: most likely all of it
+            return target
         if refused or self.store is None:
             return target
         with self.store.reading() as view:
@@ -215,21 +208,22 @@ class FileImport:
                     target.refused = "deleted"
                 if view.session(key) is None or target.refused:
                     break
-                load(target, view)
-                target.known_as = "unchanged" if key in own else "copy"
-                if self.source.window and slot == MAIN:
-                    if key in own and not self._overlaps(target):
-                        target.batch.append(prepare(self.home.redactor, self._dialect.name, reset_event(self.source.name, self.home.now())))
+                self.load(target, view)
+                target.known_as = "unchanged" if key in own and not target.beside else "copy"
+                target.renews = target.known_as == "unchanged"
+                if target.window:
+                    if target.renews and not self._overlaps(target):
+                        target.batch.append(prepare(self.home.redactor, self.dialect.name, reset_event(self.source.name, self.home.now())))
                     break
                 if key in own or target.lifts or self._overlaps(target):
                     break
                 target.known = None  # another conversation that happens to have this id
-        self._renamed[told.key] = target.key
+        self.renamed[told.key] = target.key
         return target
 
     def _overlaps(self, target: Target) -> bool:
         """Whether a message of this file is one that the session has: then they are one conversation."""
-        reader = self._dialect.reader(self.source, None, 0)
+        reader = self.dialect.reader(self._file, None, 0)
         for line in reading.lines(self.source.path):
             for record in line.records:
                 slot, event = reader.read(record)
@@ -237,125 +231,15 @@ class FileImport:
                     return True
         return False
 
-    def _take(self, target: Target, event: Event) -> int:
-        """Count an event, and keep it for the next transaction if it is new; the bytes that it takes."""
-        prepared = prepare(self.home.redactor, self._dialect.name, event, subagent=":subagent:" in target.key)
-        said, target.before = prepared.said, target.at
-        if event.nav.kind in (NavKind.ENTRY, NavKind.RESET):
-            target.at = event.nav.id
-        if target.refused:
-            if said:
-                self.account.skip(target.refused)
-            return 0
-        if self._is_passed_over(target, event, counts=said is not None):
-            return 0
-        if target.known is not None and event.nav.id in target.ids and target.known_as == "unchanged":
-            prepared = replace(prepared, event=again(event, target.before))
-            target.moved = True
-        if said and target.first is None and event.nav.id in (event.record.get("id"), event.record.get("uuid")):
-            target.first, target.begins = f"{event.nav.id}:{said.digest}", True
-        target.batch.append(prepared)
-        return len(prepared.body)
-
-    def _is_passed_over(self, target: Target, event: Event, *, counts: bool) -> bool:
-        """Whether the session has an event already, or it is a deleted session's."""
-        if target.known is not None:
-            older = event.nav.id in target.ids and target.known_as == "copy" and self.source.window is None  # an older state of a message
-            if older or mark_of(event) in target.known:
-                self._known(target, counts)
-                return True
-        if not self._copied.has(event):
-            return False
-        if counts:
-            self.account.skip("deleted")
-        return True
-
-    def _known(self, target: Target, counts: bool) -> None:  # noqa: FBT001 (a figure or none)
-        if counts and target.known_as == "copy":
-            self.account.skip("copy")
-        elif counts:
-            self.account.unchanged += 1
-            target.messages += 1
-
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
-    def _write(self, identity: reading.Identity, offset: int, reader: Mapping[str, Any], *, complete: bool) -> None:
-        """One transaction: events with path and index rows, facts, and how far the file was read."""
-        if complete:
-            self._finish()
-        writes = [target for target in self.targets.values() if target.batch]
-        if self.dry_run or self.store is None:
-            for target in writes:
-                self._count(target, [False] * len(target.batch))
-        else:
-            with self.store.writing() as writer:
-                for target in writes:
-                    self._count(target, self._append(writer, target))
-                live = [t for t in self.targets.values() if not t.refused and writer.session(t.key)]
-                if complete:
-                    for target in live:
-                        writer.patch(target.key, self._facts(writer, target))
-                writer.note_source(self._source_state(identity, offset, reader, live=live, complete=complete))
-        self.account.keys = {t.key for t in self.targets.values() if not t.refused and (t.stored or t.known is not None or t.messages)}
-        self.tick()
-
-    def _finish(self) -> None:
-        """What is only known at the end: conversations that nobody spoke in are not begun; a changed branch is led back to its end."""
-        for target in self.targets.values():
-            begun = target.stored or target.known is not None or target.messages
-            if not begun and not any(p.event.nav.has_message or p.event.type == "session" for p in target.batch):
-                target.batch.clear()
-            last = target.told.last_id
-            end = target.batch[-1].event.nav.id if target.batch else target.last
-            if target.moved and last and end != last:
-                event = return_to(last, end, when=target.told.updated_at, unique=f"{len(target.ids)}:{self.home.now()}")
-                target.batch.append(prepare(self.home.redactor, self._dialect.name, event))
-
-    def _append(self, writer: Writer, target: Target) -> list[bool]:
-        """Write a conversation's waiting events; which of them were there already."""
-        if target.lifts:
-            writer.lift(target.lifts)
-        window = self.source.window if target.slot == MAIN else None
-        if writer.session(target.key) is None:
-            writer.create(self._facts(writer, target))
-        elif target.lifts and window is None:  # somebody went on under the key: what comes back is an earlier window of it
-            window = WindowSpec(session_id=target.told.session_id, ordinal=-1, reason="recovery")
-        behind_ours(writer, target.key, window.session_id if window else None, target.batch)
-        placed = writer.append(target.key, target.batch, window=window)
-        target.stored = True
-        target.last = target.batch[-1].event.nav.id or target.last
-        return [each.duplicate for each in placed]
-
-    def _count(self, target: Target, duplicates: list[bool]) -> None:
-        for prepared, duplicate in zip(target.batch, duplicates, strict=True):
-            if prepared.said is None:
-                continue
-            if duplicate:
-                self.account.skip("duplicate")
-                continue
-            target.messages += 1
-            if target.known_as == "unchanged" and prepared.event.nav.id in target.ids:
-                self.account.updated += 1
-            else:
-                self.account.imported += 1
-        target.batch.clear()
-
-    def _forget_refused(self) -> None:
-        """A session that must not be indexed goes, if an earlier import brought it in. No tombstone: the file itself says no."""
-        if self.store is None or self.dry_run or self._state is None:
-            return
-        with self.store.writing() as writer:
-            import_refusing.forget(writer, self._state.keys, self.source.tool, self.home.now())
-
-    def _facts(self, view: View, target: Target) -> Facts:
-        row = view.session(target.key)
-        windows = view.windows(target.key) if row else []
-        told = target.told
-        spoken = words_of(view, windows[-1].window, self._dialect) if windows else None
-        shown = [told.summaries[leaf] for leaf in told.summaries if row and view.known_ids(target.key, (leaf,))]
-        kept = row.facts.title if row and TITLED_BY in row.facts.extra else None  # a summary in another file
-        facts = facts_of(self.home.redactor, self.source, told, row, titles=(told.title, told.better_title, *shown, kept, spoken))
-        spawner = self._renamed.get(facts.spawned_by or "", facts.spawned_by)
-        return replace(facts, key=target.key, session_id=windows[-1].session_id if windows else told.session_id, spawned_by=spawner)
+    def _write(self, identity: reading.Identity, offset: int, reader: Reader, *, complete: bool) -> None:
+        """One transaction: what waits, and how far the file was read."""
+        told = reader.state()
+        self.commit(
+            list(self.targets.values()) if complete else (),
+            lambda writer, live: writer.note_source(self._source_state(identity, offset, told, live=live, complete=complete)),
+        )
+        self.told_titles = titles_told(reader) > self._titles
 
     def _source_state(
         self, identity: reading.Identity, offset: int, reader: Mapping[str, Any], *, live: list[Target], complete: bool
@@ -370,7 +254,7 @@ class FileImport:
         return SourceState(
             path=self.source.name,
             tool=self.source.tool,
-            size=identity.size,
+            size=identity.size if complete else min(offset, identity.size - 1),  # never what the file has: it is to be read on
             mtime_ns=identity.mtime_ns,
             offset=offset,
             head_digest=identity.head_digest,
@@ -378,7 +262,9 @@ class FileImport:
             state={
                 "complete": complete,
                 "around": self._around,
+                "copied": self._copied.state(),
                 "tail": reading.digest_before(self.source.path, offset),
+                "clear": [identity.size, reading.digest_before(self.source.path, identity.size)],  # of the mark; see clear_until
                 "reader": {} if refused else exporting.redacted(self.home.redactor, dict(reader)),
                 "figures": figures,
                 "slots": {target.slot: target.key for target in self.targets.values()},

@@ -7,7 +7,7 @@ in an order in which a parent comes before what it spawned and an older generati
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from wesaid import keys
 from wesaid.errors import InputError, SourceError, WesaidError
-from wesaid.importers import DIALECTS, claude_code, codex, known, openclaw, reading
-from wesaid.importers.known import LeftOut, Source
+from wesaid.importers import DIALECTS, claude_code, codex, known, openclaw, openclaw_sqlite, reading
+from wesaid.importers.known import Database, LeftOut, Source
+from wesaid.importers.reading_sqlite import MAGIC, snapshot
 from wesaid.service.import_ignore import IGNORE_FILE, Ignoring
 
 _SUFFIXES: Final = (".jsonl", ".ndjson")
@@ -27,6 +28,7 @@ _NAMED: Final = {
     "sessions.json": "session-list",
     "session_index.jsonl": "session-list",
 }
+_ARCHIVE: Final = "session-sqlite-import-archive"
 _DEFAULT_AGENT: Final = "main"  # of OpenClaw-format files outside an agent's folder (contract.md §4)
 
 
@@ -38,7 +40,7 @@ class Unread:
     error: WesaidError
 
 
-Met = Source | LeftOut | Unread
+Met = Source | Database | LeftOut | Unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,27 +83,58 @@ def discover(paths: Iterable[str | Path], wanted: Wanted) -> list[Met]:
         if not Path(absolute).is_dir() and rules.leaves_out(absolute):  # not even opened
             met[absolute] = LeftOut(path=absolute, tool=wanted.tool, agent=wanted.agent, reason="ignored")
             continue
-        for found in _folder(absolute, wanted, rules) if Path(absolute).is_dir() else _file(absolute, wanted):
+        for found in _folder(absolute, wanted, rules) if Path(absolute).is_dir() else _file(absolute, wanted, rules):
             met.setdefault(found.path, _unless_ignored(found, rules))
-    spawned = [found for found in met.values() if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
+    return _parents_first(met.values())
+
+
+def _parents_first(met: Collection[Met]) -> list[Met]:
+    spawned = [found for found in met if isinstance(found, Source) and found.spawned_by and found.tool != openclaw.DIALECT.name]
     later = {found.path for found in spawned}
-    return [*(found for found in met.values() if found.path not in later), *spawned]
+    return [*(found for found in met if found.path not in later), *spawned]
 
 
-def _file(path: str, wanted: Wanted) -> Iterator[Met]:
+def some(folder: str, names: Collection[str], wanted: Wanted, *, known: bool) -> Iterator[Met]:
+    """What a few files of a folder are, one by one, as an import of a folder above would tell.
+
+    Of files that are not ``known`` those that look like nothing are passed by in silence.
+    """
+    rules = Ignoring(wanted.ignore)
+    rules.above(f"{folder}/{IGNORE_FILE}")
+    left = [name for name in names if not rules.leaves_out(f"{folder}/{name}")]
+    agent = _agent_of(PurePath(folder)) or (_DEFAULT_AGENT if os.path.lexists(f"{folder}/sessions.json") else None)
+    if left and agent is not None and wanted.tool in (None, openclaw.DIALECT.name):
+        listing = next(iter(reading.walk(folder)), None)
+        if not isinstance(listing, reading.Folder):
+            if listing is not None:
+                yield Unread(folder, listing)
+            return
+        yield from (found for found in _sessions_folder(listing, agent, wanted, rules) if PurePath(found.path).name in left)
+        return
+    for name in left:
+        yield from (_unless_ignored(found, rules) for found in _lone(f"{folder}/{name}", wanted, named=known))
+
+
+def _file(path: str, wanted: Wanted, rules: Ignoring) -> Iterator[Met]:
     """One file that was named: through its folder's list when it lies in an agent's, else by itself."""
     folder = PurePath(path).parent
+    owner = _owner_of(folder)
+    if owner and folder.name == _ARCHIVE and wanted.tool in (None, openclaw.DIALECT.name):
+        listing = next(iter(reading.walk(str(folder))), None)
+        if isinstance(listing, reading.Folder):
+            yield from (found for found in _archive(listing, owner, wanted, rules) if found.path == path)
+            return
     if wanted.tool in (None, openclaw.DIALECT.name) and _agent_of(folder):
         listing = next(iter(reading.walk(str(folder))), None)
         if isinstance(listing, reading.Folder):
-            met = list(_sessions_folder(listing, _agent_of(folder) or _DEFAULT_AGENT, wanted))
+            met = list(_sessions_folder(listing, _agent_of(folder) or _DEFAULT_AGENT, wanted, rules))
             yield from met if PurePath(path).name == "sessions.json" else (found for found in met if found.path == path)
             return
     yield from _lone(path, wanted, named=True)
 
 
 def _folder(top: str, wanted: Wanted, rules: Ignoring) -> Iterator[Met]:
-    """A tree. ``.wesaidignore`` in a folder holds globs for it and what is below it."""
+    """A tree. ``.wesaidignore`` in a folder holds rules for it and what is below it."""
     for folder in reading.walk(top):
         if isinstance(folder, SourceError):
             yield Unread(str(folder.details["path"]), folder)
@@ -111,16 +144,25 @@ def _folder(top: str, wanted: Wanted, rules: Ignoring) -> Iterator[Met]:
         agent = _agent_of(PurePath(folder.path))
         if agent is None and "sessions.json" in folder.files:
             agent = _DEFAULT_AGENT
-        if agent is not None and wanted.tool in (None, openclaw.DIALECT.name):
-            yield from _sessions_folder(folder, agent, wanted)
-            continue
-        for name in folder.files:
-            path = f"{folder.path}/{name}"
-            if rules.leaves_out(path):
-                if name.endswith((*_SUFFIXES, *_PACKED)):
-                    yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="ignored")
+        owner = _owner_of(PurePath(folder.path))
+        if wanted.tool in (None, openclaw.DIALECT.name):
+            if agent is not None:
+                yield from _sessions_folder(folder, agent, wanted, rules)
                 continue
+            if owner is not None and PurePath(folder.path).name == _ARCHIVE:
+                yield from _archive(folder, owner, wanted, rules)
+                continue
+        yield from _files(folder, wanted, rules)
+
+
+def _files(folder: reading.Folder, wanted: Wanted, rules: Ignoring) -> Iterator[Met]:
+    """Files of a folder that is no agent's, each by itself; of what is ignored not even the beginning is read."""
+    for name in folder.files:
+        path = f"{folder.path}/{name}"
+        if not rules.leaves_out(path):
             yield from _lone(path, wanted, named=False)
+        elif name.endswith((*_SUFFIXES, *_PACKED)) or name == openclaw_sqlite.FILE:
+            yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="ignored")
 
 
 def _unless_ignored(met: Met, rules: Ignoring) -> Met:
@@ -139,15 +181,65 @@ def _agent_of(folder: PurePath) -> str | None:
     return parts[-2].lower() if keys.AGENT_ID.fullmatch(parts[-2].lower()) else None
 
 
-def _sessions_folder(folder: reading.Folder, agent: str, wanted: Wanted) -> Iterator[Met]:
+def _owner_of(folder: PurePath) -> str | None:
+    """The agent whose folder this one lies in: ``agents/<id>/…``, at most two levels below it."""
+    for parent in (folder, *folder.parents)[:3]:
+        if parent.parent.name == "agents" and keys.AGENT_ID.fullmatch(parent.name.lower()):
+            return parent.name.lower()
+    return None
+
+
+def _database(path: str, wanted: Wanted) -> Iterator[Met]:
+    """A database: its agent's by the folder, else by what it says itself."""
+    if wanted.tool not in (None, openclaw.DIALECT.name):
+        yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="other-format")
+        return
+    owner = _owner_of(PurePath(path).parent)
+    if owner is None:
+        try:
+            with snapshot(path) as taken:
+                if not openclaw_sqlite.is_openclaws(taken):
+                    yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason="unsupported-format")
+                    return
+                owner = openclaw_sqlite.agent_of(taken) or _DEFAULT_AGENT
+        except SourceError as error:
+            yield Unread(path, error)
+            return
+    yield Database(path=path, tool=openclaw.DIALECT.name, agent=wanted.agent or owner, owner=owner)
+
+
+def _archive(folder: reading.Folder, agent: str, wanted: Wanted, rules: Ignoring) -> Iterator[Met]:
+    """Files that were moved away when the database took them in. Their session lists only matter where that database is lost."""
+    rows: dict[str, Any] = {}
+    for name in sorted(name for name in folder.files if ".sessions.json.imported-" in name):
+        if rules.leaves_out(f"{folder.path}/{name}"):
+            continue
+        try:
+            rows.update(reading.document(f"{folder.path}/{name}"))
+        except SourceError as error:
+            yield Unread(f"{folder.path}/{name}", error)
+        else:
+            yield LeftOut(path=f"{folder.path}/{name}", tool=openclaw.DIALECT.name, agent=wanted.agent or agent, reason="session-list")
+    yield from _beside(openclaw.archive(folder.path, agent, folder.files, rows, wanted.agent), folder.path)
+
+
+def _beside(found: Iterable[Met], folder: str) -> Iterator[Met]:
+    """Files of an agent's folder, with the database in which the same conversations may be."""
+    agent = next((parent for parent in PurePath(folder).parents if parent.parent.name == "agents"), None)
+    database = f"{agent}/agent/{openclaw_sqlite.FILE}" if agent else None
+    for one in found:
+        yield replace(one, database=database) if isinstance(one, Source) else one
+
+
+def _sessions_folder(folder: reading.Folder, agent: str, wanted: Wanted, rules: Ignoring) -> Iterator[Met]:
     rows: Mapping[str, Any] = {}
-    if "sessions.json" in folder.files:
-        path = f"{folder.path}/sessions.json"
+    path = f"{folder.path}/sessions.json"
+    if "sessions.json" in folder.files and not rules.leaves_out(path):
         try:
             rows = reading.document(path)
         except SourceError as error:  # its transcripts are still there, only nameless
             yield Unread(path, error)
-    yield from openclaw.plan(folder.path, agent, folder.files, rows, wanted.agent)
+    yield from _beside(openclaw.plan(folder.path, agent, folder.files, rows, wanted.agent), folder.path)
 
 
 def _lone(path: str, wanted: Wanted, *, named: bool) -> Iterator[Met]:
@@ -157,6 +249,8 @@ def _lone(path: str, wanted: Wanted, *, named: bool) -> Iterator[Met]:
         secondary = openclaw.left_out(name) if wanted.tool in (None, openclaw.DIALECT.name) else None
         if secondary and (named or name.endswith(_SUFFIXES)):
             yield LeftOut(path=path, tool=openclaw.DIALECT.name, agent=wanted.agent, reason=secondary)
+        elif name == openclaw_sqlite.FILE or (named and reading.beginning(path).startswith(MAGIC)):
+            yield from _database(path, wanted)
         elif name in _NAMED:
             reading.identify(path)
             yield LeftOut(path=path, tool=wanted.tool, agent=wanted.agent, reason=_NAMED[name])
@@ -228,4 +322,4 @@ def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> str
     return "not-a-transcript" if begun.strip() else "empty"
 
 
-__all__ = ["Met", "Unread", "Wanted", "discover", "known_places"]
+__all__ = ["Met", "Unread", "Wanted", "discover", "known_places", "some"]

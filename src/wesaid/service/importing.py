@@ -6,24 +6,28 @@ A source that fails does not stop the others. What was read before is told by ``
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path, PurePath
 
-from wesaid import keys
-from wesaid.errors import NotFoundError, StoreError
+from wesaid import keys, limits
+from wesaid.engines.contract import Store
+from wesaid.errors import NotFoundError, StoreBusyError, StoreError
 from wesaid.importers import openclaw
-from wesaid.importers.known import LeftOut, Source
+from wesaid.importers.known import Database, LeftOut, Source
 from wesaid.importers.reading import printable
 from wesaid.service import import_linking, reconciling
 from wesaid.service.import_account import Account, Failure, SourceAccount, account_of
+from wesaid.service.import_database import DatabaseImport, Held, held_of
 from wesaid.service.import_facts import facts_of
 from wesaid.service.import_file import FileImport
+from wesaid.service.import_pace import OvertakenError, Pace
 from wesaid.service.import_refusing import Gone
 from wesaid.service.import_sources import Met, Unread, Wanted, discover, known_places
 from wesaid.service.opening import Home
-from wesaid.values import Scope
+from wesaid.values import Folder, Scope
 
 Progress = Callable[[int, int, str], None]  # sources done, sources in all, the one at work
 
@@ -56,7 +60,7 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
         InputError: the tool or agent is not known or not allowed.
         StoreError: the store failed; what was committed stays, and the next import goes on from there.
     """
-    run = _Run(home, dry_run=dry_run, again=str(keys.parse(again)) if again else None)
+    run = Run(home, dry_run=dry_run, again=str(keys.parse(again)) if again else None)
     wanted = Wanted(tool=tool, agent=agent, ignore=home.settings.import_ignore)
     if run.again is not None:
         _check_deleted(home, run.again)
@@ -69,6 +73,7 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
         accounts.append(run.one(found, report))
     run.link()
     run.mark_missing(list(_absolute(asked)))
+    run.follow(list(_absolute(asked or known_places())), met, wanted)
     if progress is not None:
         progress(len(met), len(met), "")
     for one in accounts:
@@ -104,15 +109,17 @@ def _check_deleted(home: Home, key: str) -> None:
 
 
 @dataclass(slots=True)
-class _Run:
+class Run:
     """One import, and with which messages the sessions begin that it wrote."""
 
     home: Home
-    dry_run: bool
-    again: str | None
+    dry_run: bool = False
+    again: str | None = None
+    until: float = inf  # of time.monotonic: see Pace
     _begun: set[tuple[str, str]] = field(default_factory=set)  # agent and first message
-    _titled: set[str] = field(default_factory=set)  # agents of files that name titles
+    _titled: set[tuple[str, str]] = field(default_factory=set)  # agent and name of files that name titles
     _gone: dict[str, Gone] = field(default_factory=dict)  # agent -> what tells its deleted sessions
+    _held: dict[str, Held] = field(default_factory=dict)  # by database
 
     # ── one source ───────────────────────────────────────────────────────────────────────────────────────────────
     def one(self, met: Met, report: Callable[[], None]) -> SourceAccount:
@@ -121,19 +128,54 @@ class _Run:
             return SourceAccount(path=printable(met.path), tool=None, agent_id=None, error=met.error)
         if isinstance(met, LeftOut):
             return SourceAccount(path=printable(met.path), tool=met.tool, agent_id=met.agent, skipped={met.reason: 1})
+        if isinstance(met, Source) and met.database is not None:
+            beside = openclaw.held(met, self._held_by(met.database, met.agent))
+            if isinstance(beside, LeftOut):
+                return self.one(beside, report)
+            met = beside
         store = self.home.engine.store(met.agent, create=not self.dry_run)
-        if met.missing:
+        if isinstance(met, Source) and met.missing:
             return self._missing(met)
-        gone = self._gone.setdefault(met.agent, Gone(store, self.again))
-        work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report, gone=gone)
-        account = work.run()
-        written = frozenset(target.key for target in work.touched)
-        if written:
+        work, account = self._source(met, store, report)
+        if isinstance(work, DatabaseImport) and (account.error is None or work.held):
+            self._held[met.path] = work.held
+        written = frozenset(work.written)
+        if written and self.until == inf:  # else a search does it next
             # Rewinds inside a file leave rows to index: the import ends with everything findable.
             reconciling.settle(self.home, {met.agent: Scope(keys=written)}, seconds=float("inf"))
-        self._titled.update([met.agent] if work.told_titles else [])
-        self._begun.update((met.agent, target.first) for target in work.touched if target.first and target.begins)
+        self._titled.update([(met.agent, met.name)] if work.told_titles else [])
+        self._begun.update((met.agent, first) for first in work.written.values() if first)
         return account
+
+    def _source(
+        self, met: Database | Source, store: Store | None, report: Callable[[], None]
+    ) -> tuple[DatabaseImport | FileImport, SourceAccount]:
+        """Import one source; begun again when another process got there first."""
+        for _ in range(limits.IMPORT_TRIES):
+            work: DatabaseImport | FileImport
+            pace = Pace(self.until)
+            if isinstance(met, Database):
+                work = DatabaseImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report, pace=pace)
+            else:
+                gone = self._gone.setdefault(met.agent, Gone(store, self.again, quick=self.until != inf))
+                work = FileImport(self.home, met, store, dry_run=self.dry_run, again=self.again, tick=report, pace=pace, gone=gone)
+            with suppress(OvertakenError):
+                return work, work.run()
+        raise StoreBusyError("other processes are importing the same sources", hint="try again when they are done")
+
+    def _held_by(self, database: str, first: str) -> Held | None:
+        """What a database holds: as this import has met it, else as an earlier one did; nothing when none ever has; None when it is not there."""
+        if database in self._held or not os.path.lexists(database):
+            return self._held.get(database)
+        for agent in dict.fromkeys((first, *self.home.engine.agents())):
+            with suppress(StoreError):
+                store = self.home.engine.store(agent)
+                if store is not None:
+                    with store.reading() as view:
+                        state = view.source(printable(database))
+                    if state is not None:
+                        return held_of(state)
+        return {}
 
     def _missing(self, source: Source) -> SourceAccount:
         """A session whose transcript is gone: its name and lineage are worth keeping, its messages cannot be had."""
@@ -149,7 +191,7 @@ class _Run:
         with store.writing() as writer:
             row = writer.session(source.key)
             if row is None:
-                writer.create(facts_of(self.home.redactor, source, told, None, titles=(told.better_title,)))
+                writer.create(facts_of(self.home.redactor, source.tool, told, None, titles=(told.better_title,)))
             if state is not None and not state.missing:
                 writer.note_source(replace(state, missing=True))
         return account
@@ -157,11 +199,28 @@ class _Run:
     # ── across sources ───────────────────────────────────────────────────────────────────────────────────────────
     def link(self) -> None:
         """What only all files together tell: forks, and titles that stand in another session's file."""
-        for agent in sorted({agent for agent, _ in self._begun} | self._titled):
+        for agent in sorted({agent for agent, _ in self._begun | self._titled}):
             store = self.home.engine.store(agent)
             if store is not None and not self.dry_run:
-                import_linking.link_forks(store, {first for own, first in self._begun if own == agent})
-                import_linking.link_titles(self.home.redactor, store)
+                link = import_linking.Link(store, quick=self.until != inf)
+                link.forks({first for own, first in self._begun if own == agent})
+                link.titles(self.home.redactor, {name for own, name in self._titled if own == agent})
+
+    def follow(self, tops: list[str], met: Sequence[Met], wanted: Wanted) -> None:
+        """Folders that were named: transcripts that appear in them later are found by searches, for the agents that got something from there."""
+        for top in tops if not self.dry_run else ():
+            if not Path(top).is_dir() or printable(top) != top:
+                continue
+            below = {found.agent for found in met if isinstance(found, Database | Source) and PurePath(found.path).is_relative_to(top)}
+            for agent in sorted(below):
+                store = self.home.engine.store(agent)
+                if store is None:
+                    continue
+                with store.reading() as view:
+                    known = {(folder.path, folder.tool, folder.agent) for folder in view.folders()}
+                if (top, wanted.tool, wanted.agent) not in known:
+                    with store.writing() as writer:
+                        writer.note_folder(Folder(top, wanted.tool, wanted.agent))
 
     def mark_missing(self, tops: list[str]) -> None:
         """Files below these paths that were imported once and are gone: what they said stays, and its sessions say so."""

@@ -31,6 +31,7 @@ class ListedSession:
     derived_title: str | None = None
     last_message: str | None = None
     messages: tuple[Message, ...] = ()
+    resume: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +44,4 @@ class SessionsPage:
     next_offset: int | None = None
     truncated: Literal["byte-limit"] | None = None
     failed_agents: tuple[str, ...] = ()
+    hint: str | None = None  # why no session passed the filters

@@ -13,16 +13,16 @@ from itertools import islice
 
 import msgspec
 
-from wesaid import keys, limits
+from wesaid import folders, keys, limits
 from wesaid.engines.contract import View
 from wesaid.rules import bounds, searchable
 from wesaid.rules.redact import Redactor
-from wesaid.service import addressing, showing, wire
+from wesaid.service import addressing, lacking, resuming, showing, wire
 from wesaid.service.listed import ListedSession, SessionsPage
 from wesaid.service.methods import ListParams
 from wesaid.service.opening import Home
 from wesaid.service.preparing import safe, words_of
-from wesaid.values import Caller, Message, Policy, Scope, SessionRow
+from wesaid.values import Caller, Filters, Message, Policy, Scope, SessionRow
 
 
 def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
@@ -30,14 +30,19 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
     params = _asked(home, params)
     policy = addressing.policy_of(home, caller)
     scopes = addressing.scopes(home, policy, None if params.agent_id is None else (params.agent_id,))
-    with home.reading(scopes) as (views, failed):
+
+    def answer(views: dict[str, View], failed: tuple[str, ...]) -> SessionsPage:
         begin = params.offset if len(views) == 1 and _takes_all(params) else 0  # passed over by the engine, without reading a row
-        streams = [_stream(agent, view, scopes[agent], begin) for agent, view in views.items()]
+        asked = Filters(tool=params.tool, project=params.project)
+        streams = [_stream(agent, view, (scopes[agent], asked), begin) for agent, view in views.items()]
         passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
         chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
         more = len(chosen) > params.limit
+        hint = None if chosen or params.offset else lacking.reason(views, scopes, asked)
         rows = [_row(home, views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
-    return _bounded(params, rows, more=more, failed=failed)
+        return replace(_bounded(params, rows, more=more, failed=failed), hint=hint)
+
+    return home.answered(scopes, answer)
 
 
 def _takes_all(params: ListParams) -> bool:
@@ -46,9 +51,9 @@ def _takes_all(params: ListParams) -> bool:
     return params.archived == "all" and not any(filters)
 
 
-def _stream(agent: str, view: View, scope: Scope, offset: int) -> Iterator[tuple[str, SessionRow]]:
-    """One agent's sessions in scope, latest first, a slice at a time, ``offset`` of them passed over."""
-    while rows := view.sessions(scope, offset=offset, limit=limits.LIST_SLICE_ROWS):
+def _stream(agent: str, view: View, asked: tuple[Scope, Filters], offset: int) -> Iterator[tuple[str, SessionRow]]:
+    """One agent's sessions in scope that tool and project leave, latest first, a slice at a time, ``offset`` of them passed over."""
+    while rows := view.sessions(asked[0], offset=offset, limit=limits.LIST_SLICE_ROWS, filters=asked[1]):
         yield from ((agent, row) for row in rows)
         offset += len(rows)
         if len(rows) < limits.LIST_SLICE_ROWS:
@@ -86,8 +91,10 @@ def _shortened(row: ListedSession, room: int) -> ListedSession:
 
 def _asked(home: Home, params: ListParams) -> ListParams:
     """What is asked for, redacted as what it is compared with: a list is no way to guess a secret."""
-    label, project, search = (home.redactor.redact(text) if text else text for text in (params.label, params.project, params.search))
-    return msgspec.structs.replace(params, label=label, project=project, search=search)
+    label, tool, project, search = (
+        home.redactor.redact(text) if text else None for text in (params.label, params.tool, params.project, params.search)
+    )
+    return msgspec.structs.replace(params, label=label, tool=tool, project=project, search=search)
 
 
 def _passes(home: Home, row: SessionRow, params: ListParams) -> bool:
@@ -106,14 +113,9 @@ def _passes(home: Home, row: SessionRow, params: ListParams) -> bool:
     wanted = (params.search or "").casefold()
     return (
         params.label in {None, facts.label}
-        and (params.project is None or _inside(facts.project, params.project))
+        and (params.project is None or folders.inside(facts.project, params.project))
         and wanted in " ".join(text for text in (facts.key, facts.title, facts.label, facts.project) if text).casefold()
     )
-
-
-def _inside(project: str | None, folder: str) -> bool:
-    root = folder.rstrip("/")
-    return project is not None and (project == (root or "/") or project.startswith(root + "/"))
 
 
 def _row(  # noqa: PLR0913, PLR0917 - who reads what, and how
@@ -141,6 +143,7 @@ def _row(  # noqa: PLR0913, PLR0917 - who reads what, and how
         source_missing=row.source_missing and operator,
         derived_title=_said(home.redactor, view, row, first=True) if params.include_derived_titles else None,
         last_message=_said(home.redactor, view, row, first=False) if params.include_last_message else None,
+        resume=resuming.resume(view, policy, row),
         messages=_newest(home.redactor, view, row, params.message_limit) if params.message_limit else (),
     )
 

@@ -14,14 +14,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self, cast
+from typing import Self, TypeVar, cast
 
 from wesaid import limits, settings
 from wesaid.engines.contract import Engine, Store, View
 from wesaid.errors import NotFoundError, StoreError, StoreReadOnlyError, WesaidError
 from wesaid.rules.redact import BUILT_IN, Redactor
+from wesaid.service import alive
 from wesaid.service.background import Background
 from wesaid.settings import Settings
+
+Answer = TypeVar("Answer")
 
 
 def _now() -> int:
@@ -44,7 +47,7 @@ class Home:
     redactor: Redactor = field(default=BUILT_IN)  # what leaves passes it, whatever the road
     rest: Callable[[float], object] = field(default=time.sleep)  # seconds; for answers that must not come too soon
     background: Background = field(default_factory=Background)  # the reconciler's thread
-    owner: str = field(default_factory=_new_id)  # names this opening of the home among others, in its databases
+    owner: str = field(default_factory=alive.name)  # names this opening of the home among others, in its databases
     asked_at: float = 0.0  # when somebody last searched, by the monotonic clock: background work then makes room
 
     def store(self, agent_id: str) -> Store:
@@ -75,6 +78,23 @@ class Home:
                     failed.append(agent)
             yield views, tuple(failed)
 
+    def answered(self, agents: Collection[str], answer: Callable[[dict[str, View], tuple[str, ...]], Answer]) -> Answer:
+        """What ``answer`` makes of the agents' views, and of the names of those that failed, whether at once or while they were read.
+
+        An agent that fails half-way is left out and the others are asked again. StoreError when none is left.
+        """
+        broken: list[str] = []
+        while True:
+            left = [agent for agent in agents if agent not in broken]
+            try:
+                with self.reading(left) as (views, failed):
+                    return answer(views, (*broken, *failed))
+            except StoreError as error:
+                agent = error.details.get("agentId")
+                if not isinstance(agent, str) or agent not in left or len(left) == 1:
+                    raise
+                broken.append(agent)
+
     def close(self) -> None:
         """End background work and close the engine; further use raises StoreError."""
         self.background.stop()
@@ -93,16 +113,18 @@ class Home:
         self.close()
 
 
-def open_home(home: Path | str | None = None, *, environ: Mapping[str, str] | None = None) -> Home:
+def open_home(home: Path | str | None = None, *, environ: Mapping[str, str] | None = None, chosen: Settings | None = None) -> Home:
     """Open a home: the path given, else ``WESAID_HOME``, else the platform's user data folder.
 
+    ``chosen`` settings are taken instead of those that are set: for a doctor, who has to look at a home whose settings are wrong.
     Nothing is created before something is written. SettingError when a setting is invalid, StoreReadOnlyError when the path is a file.
     """
     environment = os.environ if environ is None else environ
     path = Path(home).expanduser().absolute() if home is not None else settings.home_path(environment)
     if path.exists() and not path.is_dir():
         raise StoreReadOnlyError(f"{path} is a file, not a folder", hint="give a folder with --home or WESAID_HOME")
-    chosen = settings.load(path, environment)
+    if chosen is None:
+        chosen = settings.load(path, environment)
     redactor = Redactor.of(chosen.redaction_patterns, environment)
     package = importlib.import_module("wesaid.engines.sqlite")
     return Home(path=path, settings=chosen, engine=package.open_engine(path, synchronous=chosen.store_synchronous), redactor=redactor)

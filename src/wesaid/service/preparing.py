@@ -33,14 +33,19 @@ def prepare(redactor: Redactor, dialect: str, event: Event, *, subagent: bool = 
     body = msgspec.json.encode(event.record)
     if event.nav.kind is NavKind.NONE and not event.nav.has_message:  # on no path: a second telling of another event's words, if any
         return Prepared(event=event, body=body, said=None)
-    view = importers.view(dialect, event.record)
+    return Prepared(event=event, body=body, said=said_by(redactor, dialect, event.record, subagent=subagent))
+
+
+def said_by(redactor: Redactor, dialect: str, record: Mapping[str, Any], *, subagent: bool = False) -> Said | None:
+    """What a record's person or assistant said, ready for the index; None when nobody said anything."""
+    view = importers.view(dialect, record)
     found = searchable.searchable(view, joined) if view is not None else None
     if found is None:
-        return Prepared(event=event, body=body, said=None)
+        return None
     spans = redactor.spans(found.text)
     safe = apply(found.text, spans) if spans else found.text
     folded = fold.fold(safe)
-    said = Said(
+    return Said(
         role=found.role,
         spans=spans,
         index_text=folded.text,
@@ -50,7 +55,6 @@ def prepare(redactor: Redactor, dialect: str, event: Event, *, subagent: bool = 
         fold_version=fold.VERSION,
         redact_version=redactor.version,
     )
-    return Prepared(event=event, body=body, said=said)
 
 
 def digest(text: str) -> int:

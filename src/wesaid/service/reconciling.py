@@ -17,7 +17,7 @@ from wesaid import limits
 from wesaid.engines.contract import Store, View, Writer
 from wesaid.errors import StoreError
 from wesaid.rules import fold
-from wesaid.service import erasing
+from wesaid.service import alive, erasing
 from wesaid.service.apart import Preparer
 from wesaid.service.background import Stopping
 from wesaid.service.opening import Home
@@ -39,6 +39,21 @@ def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
             store = home.engine.store(agent)
             if store is not None and (not worked or monotonic() < until):
                 worked = _Work(home, store, scope, until=until).run() or worked
+
+
+def wait_for(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
+    """``settle`` for a search: only when what is stale can be done in so long. Else the search does not wait for what it will not get."""
+    left = 0
+    for agent, scope in scopes.items():
+        with suppress(StoreError):
+            store = home.engine.store(agent)
+            if store is not None and seconds > 0:
+                with store.reading() as view:
+                    stale = view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH)
+                    lost = is_due(home, view) and view.indexed(EVERYTHING, bound=limits.INDEXED_COUNT_ROWS)
+                left += sum(window.left for window in stale) + int(lost)
+    if left <= seconds * limits.REBUILD_ROWS_A_SECOND:
+        settle(home, scopes, seconds=seconds)
 
 
 def stale_sessions(home: Home, view: View, scope: Scope) -> int:
@@ -126,7 +141,7 @@ class _Work:
             with self._writing() as writer:
                 if is_due(self.home, writer):
                     writer.mark(Versions(fold.VERSION, self.home.redactor.version))
-                if writer.turn(self.home.owner, now=self.home.now(), until=self.home.now() + limits.TURN_MS):
+                if self._has_turn(writer):
                     return True
             if self._is_over():
                 return False
@@ -139,11 +154,13 @@ class _Work:
         versions = Versions(fold.VERSION, self.home.redactor.version)
         with self.store.reading() as view:
             for stale in view.stale(self.scope, limit=limits.STALE_WINDOWS_A_SEARCH):
-                row = view.session(stale.key)
-                while row is not None and rows < limits.REBUILD_SLICE_ROWS and looked < limits.REBUILD_LOOK_ROWS:
+                if self._seen.get(stale.window, 0) >= stale.keep + stale.left > 0:
+                    continue  # read already, and about to be written
+                while rows < limits.REBUILD_SLICE_ROWS and looked < limits.REBUILD_LOOK_ROWS:
                     start, most = self._seen.get(stale.window), limits.REBUILD_SLICE_ROWS - rows
                     gap = view.unindexed(stale.window, versions, start=start, limit=most)
-                    if gap is None:
+                    row = view.session(stale.key) if gap is not None else None
+                    if gap is None or row is None:
                         break
                     self._seen[stale.window] = gap.end
                     pieces.append((gap, row))
@@ -155,11 +172,19 @@ class _Work:
         """One transaction; False when the turn was lost to another process, which then does this work."""
         given = iter(said)
         with self._writing() as writer:
-            if not writer.turn(self.home.owner, now=self.home.now(), until=self.home.now() + limits.TURN_MS):
+            if not self._has_turn(writer):
                 return False
             for gap, _ in pieces:
                 writer.index(gap.window, gap.end, {event.seq: next(given) for event in gap.events})
         return True
+
+    def _has_turn(self, writer: Writer) -> bool:
+        """Take or keep the turn, also from a process that is no more."""
+        now = self.home.now()
+        holder = writer.turn(self.home.owner, now=now, until=now + limits.TURN_MS)
+        if holder != self.home.owner and alive.is_gone(holder):
+            holder = writer.turn(self.home.owner, now=now, until=now + limits.TURN_MS, instead_of=holder)
+        return holder == self.home.owner
 
     def _writing(self) -> AbstractContextManager[Writer]:
         """A transaction, not waited for longer than a search may wait; in the background longer, but not so long that nobody can stop it."""

@@ -18,7 +18,7 @@ from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.errors import InputError, quoted
 from wesaid.rules import bounds, fold, plan, query, rank, when
-from wesaid.service import addressing, finishing, reconciling
+from wesaid.service import addressing, finishing, freshening, reconciling
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
 from wesaid.service.preparing import digest, words_of
@@ -47,18 +47,31 @@ def search(home: Home, caller: Caller, params: SearchParams) -> Page:
 def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
     asked = query.parse(home.redactor.redact(params.query))
     policy = addressing.policy_of(home, caller)
+    fresh = freshening.freshen(home, policy, _looked(home, params, asked, policy), operator=caller.is_operator)
+    if fresh.imported:
+        policy = addressing.policy_of(home, caller)  # what was imported may be the caller's to see
     filters = _filters(home, caller, params, asked)
     scopes = _scopes(home, caller, params, asked, policy)
     home.asked_at = monotonic()
-    reconciling.settle(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
-    with home.reading(scopes) as (views, failed):
+    reconciling.wait_for(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
+
+    def answer(views: dict[str, View], failed: tuple[str, ...]) -> Page:
         stale = sum(reconciling.stale_sessions(home, view, scopes[agent]) for agent, view in views.items())
         reconciling.wake(home, views)
         walk = Walk(
             home=home, caller=caller, params=params, asked=asked, policy=policy, filters=filters, views=views,
-            scopes={agent: scopes[agent] for agent in views},
+            scopes={agent: scopes[agent] for agent in views}, behind=fresh.behind,
         )  # fmt: skip
         return _answer(walk, stale, failed)
+
+    return home.answered(scopes, answer)
+
+
+def go_on(home: Home, caller: Caller, params: SearchParams, *, seconds: float) -> None:
+    """Read on in what a search left behind (``Diagnostics.sources_behind``), for at most about so long."""
+    policy = addressing.policy_of(home, caller)
+    asked = query.parse(home.redactor.redact(params.query))
+    freshening.freshen(home, policy, _looked(home, params, asked, policy), operator=caller.is_operator, seconds=seconds)
 
 
 def _answer(walk: Walk, stale: int, failed: tuple[str, ...]) -> Page:
@@ -78,6 +91,7 @@ def _answer(walk: Walk, stale: int, failed: tuple[str, ...]) -> Page:
         sandboxed=walk.policy.sandboxed,
         sessions_searched=sessions,
         stale_sessions=stale,
+        sources_behind=walk.behind,
         ignored=_ignored(walk.asked),
         hint=finishing.hint(walk, sessions, found_any=bool(hits), failed=failed),
         failed_agents=failed,
@@ -224,7 +238,7 @@ def _filters(home: Home, caller: Caller, params: SearchParams, asked: Query) -> 
     fields = asked.fields
     zone = _zone(params.time_zone or home.settings.time_zone)
     after, before = params.after or fields.get("after"), params.before or fields.get("before")
-    project = params.project or fields.get("project")
+    project, tool = params.project or fields.get("project"), params.tool or fields.get("tool")
     role: Role | None = params.role
     if role is None and fields.get("role") in ("user", "assistant"):
         role = "user" if fields["role"] == "user" else "assistant"
@@ -232,10 +246,18 @@ def _filters(home: Home, caller: Caller, params: SearchParams, asked: Query) -> 
         role=role,
         after=_moment("after", after, home.now(), zone),
         before=_moment("before", before, home.now(), zone),
-        tool=params.tool or fields.get("tool"),
+        tool=home.redactor.redact(tool) if tool else None,
         project=home.redactor.redact(project) if project else None,
         exclude_keys=frozenset(addressing.full_key(home, caller, key) for key in params.exclude_session_keys),
     )
+
+
+def _looked(home: Home, params: SearchParams, asked: Query, policy: Policy) -> list[str]:
+    """The agents whose sources are looked at: those that are searched, or all visible ones when a named one is not there yet."""
+    visible = addressing.scopes(home, policy, None)
+    named = params.agent_ids or ((asked.fields["agent"],) if "agent" in asked.fields else ())
+    wanted = [agent for agent in visible if agent in named]
+    return wanted if wanted and len(wanted) == len(named) else list(visible)
 
 
 def _scopes(home: Home, caller: Caller, params: SearchParams, asked: Query, policy: Policy) -> dict[str, Scope]:

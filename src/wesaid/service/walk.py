@@ -26,6 +26,7 @@ class Walk:
     scopes: Mapping[str, Scope]
     frequencies: dict[Term, int] = field(default_factory=dict)
     complete: bool = True
+    behind: int = 0  # sources that have grown and are not all read
 
     def frequency(self, term: Term) -> int:
         """In how many messages that the caller may see a term occurs, over all agents looked in."""

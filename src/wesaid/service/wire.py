@@ -29,6 +29,8 @@ def page_json(page: Page) -> dict[str, Any]:
         diagnostics["ignored"] = list(found.ignored)
     if found.failed_agents:
         diagnostics["failedAgents"] = list(found.failed_agents)
+    if found.sources_behind:
+        diagnostics["sourcesBehind"] = found.sources_behind
     if found.hint:
         diagnostics["hint"] = found.hint
     made: dict[str, Any] = {"results": [hit_json(hit) for hit in page.hits], "tier": page.tier}
@@ -64,6 +66,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "current": hit.current,
         "moreInSession": hit.more_in_session,
         "copies": hit.copies if hit.copies > 1 else 0,
+        "resume": list(hit.resume),
         "context": [
             {"messageId": near.message_id, "role": near.role, "timestamp": near.timestamp, "text": near.text} for near in hit.context
         ],
@@ -134,6 +137,8 @@ def sessions_json(page: SessionsPage) -> dict[str, Any]:
         made["truncationReason"] = page.truncated
     if page.failed_agents:
         made["failedAgents"] = list(page.failed_agents)
+    if page.hint:
+        made["hint"] = page.hint
     return made
 
 
@@ -159,6 +164,7 @@ def session_json(row: ListedSession) -> dict[str, Any]:
         "derivedTitle": row.derived_title,
         "lastMessagePreview": row.last_message,
         "messages": [message_json(message) for message in row.messages],
+        "resume": list(row.resume),
         "source": {"path": row.source_path, "missing": row.source_missing} if row.source_path else None,
     }
     return made | {name: value for name, value in optional.items() if value}

@@ -14,6 +14,7 @@ from wesaid.values.answering import (
 )
 from wesaid.values.asking import (
     EVERYTHING,
+    NO_FILTERS,
     NOTHING,
     OPERATOR,
     Caller,
@@ -30,12 +31,15 @@ from wesaid.values.asking import (
     Tier,
     TierName,
 )
+from wesaid.values.doctoring import Flaw, Mended, Salvaged
 from wesaid.values.transcripts import (
     UNKNOWN,
     Event,
     Facts,
     Flag,
+    Folder,
     Gap,
+    KnownFile,
     Nav,
     NavKind,
     Placed,
@@ -57,6 +61,7 @@ from wesaid.values.transcripts import (
 __all__ = [
     "EVERYTHING",
     "NOTHING",
+    "NO_FILTERS",
     "OPERATOR",
     "UNKNOWN",
     "Caller",
@@ -67,11 +72,15 @@ __all__ = [
     "Facts",
     "Filters",
     "Flag",
+    "Flaw",
+    "Folder",
     "Found",
     "Gap",
     "HistoryPage",
     "Hit",
+    "KnownFile",
     "Match",
+    "Mended",
     "Message",
     "Nav",
     "NavKind",
@@ -83,6 +92,7 @@ __all__ = [
     "Query",
     "Role",
     "Said",
+    "Salvaged",
     "Scope",
     "Scored",
     "SessionRow",

@@ -43,6 +43,7 @@ class Hit:
     context: tuple[Neighbour, ...] = ()
     marks: tuple[tuple[int, int], ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
+    resume: tuple[str, ...] = ()  # the words of the command that opens the session again in its tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,7 @@ class Diagnostics:
     ignored: tuple[str, ...] = ()
     hint: str | None = None
     failed_agents: tuple[str, ...] = ()
+    sources_behind: int = 0  # known transcripts that have grown and are not all read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

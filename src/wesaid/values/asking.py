@@ -101,6 +101,9 @@ class Filters:
     exclude_keys: frozenset[str] = frozenset()
 
 
+NO_FILTERS: Final = Filters()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """What an engine looks for: every clause of ``all_of``, at least one of ``any_of`` (when given), none of ``none_of``.

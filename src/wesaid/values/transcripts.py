@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntFlag
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 Role = Literal["user", "assistant"]
 
@@ -183,7 +183,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceState:
-    """How far a transcript file was read. ``identity`` is what tells that it is still the same file."""
+    """How far a transcript file was read. ``size`` is the file's, or less of one that was not read to its end yet."""
 
     path: str
     tool: str
@@ -194,6 +194,29 @@ class SourceState:
     state: Mapping[str, Any] = field(default_factory=dict)
     keys: tuple[str, ...] = ()  # sessions that came from it
     missing: bool = False
+
+
+class KnownFile(NamedTuple):
+    """A source as far as it takes to see whether it has grown; there may be ten thousand of them."""
+
+    path: str
+    tool: str
+    size: int
+    mtime_ns: int
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that is followed: transcripts that appear in it are imported. ``tool`` and ``agent`` are what its import was told.
+
+    ``mtime_ns`` is what it was when everything in it had been imported; 0: not yet.
+    """
+
+    path: str
+    tool: str | None = None
+    agent: str | None = None
+    mtime_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,11 +242,12 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleWindow:
-    """A window whose index is incomplete: positions below ``keep`` are good, the rest waits to be rebuilt."""
+    """A window whose index is incomplete: positions below ``keep`` are good, the ``left`` others wait to be rebuilt."""
 
     key: str
     window: int
     keep: int
+    left: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from time import monotonic
 from typing import Any, Final
 
 from wesaid import limits
-from wesaid.cli.asking import PLACE, caller_of, typed
+from wesaid.cli.asking import PLACE, caller_of, folder_of, typed
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
 from wesaid.cli.render_search import Asked, nothing_lines, page_lines
 from wesaid.service import erasing, methods, opening, reconciling, searching, wire
@@ -26,7 +27,8 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
         query=text,
         agentIds=list(options["agents"]) or None,
         sessionKey=options["session"],
-        **{name: options[name] for name in ("role", "after", "before", "tool", "project", "order")},
+        project=folder_of(options["project"]),
+        **{name: options[name] for name in ("role", "after", "before", "tool", "order")},
         **{name: options[name] for name in ("limit", "context", "detail", "reveal")},
     )
     params = methods.convert(methods.SearchParams, wanted)
@@ -42,9 +44,12 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
             for line in nothing_lines(safe(text), page, {"agent": options["agents"], **filters} if options["agents"] else filters):
                 run.out.note(safe(line))
         _notes(run, page)
-        if page.indexing or page.diagnostics.stale_sessions:
+        if page.indexing or page.diagnostics.stale_sessions or page.diagnostics.sources_behind:
             sys.stdout.flush()  # the answer first; then the work that it found undone
-            reconciling.reconcile(home, seconds=limits.CLI_REBUILD_SECONDS)
+            until = monotonic() + limits.CLI_REBUILD_SECONDS
+            if page.diagnostics.sources_behind:
+                searching.go_on(home, caller, params, seconds=limits.CLI_REBUILD_SECONDS)
+            reconciling.reconcile(home, seconds=max(until - monotonic(), 0.0))
         else:
             sys.stdout.flush()
             erasing.erase(home, home.engine.agents(), seconds=limits.ERASE_BY_THE_WAY_SECONDS)
@@ -66,6 +71,10 @@ def _notes(run: Run, page: Page) -> None:
         return
     if page.indexing:
         run.out.note("some sessions are still being indexed: the same search finds more in a moment")
+    behind = page.diagnostics.sources_behind
+    if behind:
+        have = "source has" if behind == 1 else "sources have"
+        run.out.note(f"{behind} {have} grown and not all of it is read yet: the same search finds more in a moment, or run `wesaid import`")
     if page.diagnostics.ignored:
         run.out.note(f"too common to search for: {', '.join(page.diagnostics.ignored)}")
     if page.hits and page.diagnostics.hint:

@@ -7,7 +7,7 @@ from typing import Any
 
 from wesaid import limits
 from wesaid.cli.ages import age
-from wesaid.cli.asking import caller_of
+from wesaid.cli.asking import caller_of, folder_of
 from wesaid.cli.command import FOUND, NOTHING, Run, given
 from wesaid.cli.output import safe
 from wesaid.cli.paint import Line, clip_start, clip_words, table, width
@@ -23,7 +23,8 @@ def execute(run: Run, **options: Any) -> int:
         kinds=list(options["kinds"]) or None,
         activeMinutes=options["active_minutes"],
         includeDerivedTitles=True,
-        **{name: options[name] for name in ("label", "search", "tool", "project", "archived", "limit", "offset")},
+        project=folder_of(options["project"]),
+        **{name: options[name] for name in ("label", "search", "tool", "archived", "limit", "offset")},
     )
     caller = caller_of(options["as_key"], sandboxed=options["sandboxed"])
     with opening.open_home(run.home) as home:
@@ -37,7 +38,8 @@ def execute(run: Run, **options: Any) -> int:
                 run.out.note(f"{len(page.rows)} shown; --offset {page.next_offset} shows the next")
         else:
             run.out.note(
-                "no sessions" + (" like that" if len(wanted) > 1 else ": `wesaid import` reads what the agents on this machine said")
+                page.hint
+                or "no sessions" + (" like that" if len(wanted) > 1 else ": `wesaid import` reads what the agents on this machine said")
             )
     return FOUND if page.rows else NOTHING
 

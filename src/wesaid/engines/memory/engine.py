@@ -6,7 +6,7 @@ once its block is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
 
@@ -15,7 +15,7 @@ from wesaid.engines.memory.state import State
 from wesaid.engines.memory.view import MemoryView
 from wesaid.engines.memory.writer import MemoryWriter
 from wesaid.errors import StoreBusyError, StoreError
-from wesaid.values import Traces
+from wesaid.values import Flaw, Mended, Salvaged, Traces
 
 
 class MemoryStore:
@@ -66,6 +66,14 @@ class MemoryStore:
         data = repr(self._state).encode("utf-8", "replace")
         return Traces(files=(), bytes=len(data), pieces=len(pieces), shared=sum(1 for piece in pieces if piece in data))
 
+    def mend(self, *, anew: bool) -> Mended:  # noqa: ARG002 - the contract's signature
+        """Nothing can be damaged."""
+        return Mended()
+
+    def checkpoint(self) -> bool:
+        """There is no log."""
+        return True
+
     def close(self) -> None:
         """Refuse further use."""
         self._closed = True
@@ -82,6 +90,21 @@ class MemoryStore:
     def _check(self) -> None:
         if self._closed:
             raise StoreError(f"the store of agent {self.agent_id!r} is closed", hint="open it again")
+
+
+class MemoryInspection:
+    """A reading of one store; it has no files that could be damaged."""
+
+    def __init__(self, view: MemoryView) -> None:
+        self.view = view
+
+    def flaws(self, *, now: int, seconds: float, tick: Callable[[str], object]) -> Iterator[Flaw]:  # noqa: ARG002 - the contract's signature
+        """None."""
+        return iter(())
+
+    def figures(self) -> Mapping[str, int]:
+        """No files, no sizes."""
+        return {}
 
 
 class MemoryEngine:
@@ -103,6 +126,19 @@ class MemoryEngine:
         if name not in self._stores and create:
             self._stores[name] = MemoryStore(name)
         return self._stores.get(name)
+
+    @contextmanager
+    def inspecting(self, agent_id: str) -> Iterator[MemoryInspection]:
+        """The store's present state."""
+        store = self.store(agent_id)
+        if store is None:
+            raise StoreError(f"there is no agent {agent_id!r}", hint="append something to it first")
+        with store.reading() as view:
+            yield MemoryInspection(view)
+
+    def salvage(self, agent_id: str, *, now: int) -> Salvaged:  # noqa: ARG002 - the contract's signature
+        """Nothing can be damaged."""
+        raise StoreError(f"the store of agent {agent_id!r} has no file", hint="nothing is to be done")
 
     def close(self) -> None:
         """Close every store."""

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from wesaid import limits
 from wesaid.rules import branch
-from wesaid.values import Facts, Flag, Prepared, Said, SourceState, StoredEvent, Tombstone, Versions, WindowSpec
+from wesaid.values import Facts, Flag, Folder, Prepared, Said, SourceState, StoredEvent, Tombstone, Versions, WindowSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class State:
     tombstones: dict[str, Tombstone] = field(default_factory=dict)
     sources: dict[str, SourceState] = field(default_factory=dict)
     origins: set[tuple[str, str]] = field(default_factory=set)  # key and path: which session came from which source
+    folders: dict[str, Folder] = field(default_factory=dict)
     taken: set[int] = field(default_factory=set)
     tokens: int = 0
     windows: int = 0
@@ -84,6 +85,7 @@ class State:
             tombstones=dict(self.tombstones),
             sources=dict(self.sources),
             origins=set(self.origins),
+            folders=dict(self.folders),
             taken=set(self.taken),
             marked=dict(self.marked),
         )

@@ -8,19 +8,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from wesaid import limits
+from wesaid import folders, limits
 from wesaid.engines.memory import matching
 from wesaid.engines.memory.state import Entry, Session, State, Window, entries, resolved, stored_path, stored_rows, visible
 from wesaid.errors import StoreError
 from wesaid.values import (
     EVERYTHING,
+    NO_FILTERS,
     Candidate,
     Clause,
     Facts,
     Filters,
     Flag,
+    Folder,
     Found,
     Gap,
+    KnownFile,
     Match,
     Scope,
     SessionRow,
@@ -62,10 +65,14 @@ class MemoryView:
         having = [s for s in self._inside(scope) if any(w.spec.session_id == session_id for w in s.windows)]
         return self._row(min(having, key=_latest_first)) if having else None
 
-    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
-        """Sessions in scope, latest first, ties by key."""
-        inside = sorted(self._inside(scope), key=_latest_first)
+    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None, filters: Filters = NO_FILTERS) -> list[SessionRow]:
+        """Sessions in scope, of a tool and a project, latest first, ties by key."""
+        inside = sorted((s for s in self._inside(scope) if _is_of(s.facts, filters)), key=_latest_first)
         return [self._row(s) for s in inside[offset : None if limit is None else offset + limit]]
+
+    def tools(self, scope: Scope) -> list[str]:
+        """The tools of the sessions in scope, sorted."""
+        return sorted({s.facts.tool for s in self._inside(scope) if s.facts.tool is not None})
 
     def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
         """Sessions in scope one of whose windows has an event of this id, latest first."""
@@ -201,7 +208,7 @@ class MemoryView:
         """Windows that were marked: nothing else can lag here."""
         marked = self._state.marked
         found = [
-            StaleWindow(key=s.facts.key, window=w.number, keep=marked[w.number])
+            StaleWindow(key=s.facts.key, window=w.number, keep=marked[w.number], left=max(len(visible(w)) - marked[w.number], 0))
             for s in self._inside(scope)
             for w in s.windows
             if w.number in marked
@@ -238,6 +245,23 @@ class MemoryView:
     def sources(self, key: str | None = None) -> list[SourceState]:
         """Every known source (that a session came from), by path."""
         return [self._state.sources[path] for path in sorted(self._state.sources) if key is None or (key, path) in self._state.origins]
+
+    def recent_files(self, scope: Scope, *, limit: int) -> list[KnownFile]:
+        """Sources of sessions in scope and of no other, latest session first."""
+        paths: dict[str, None] = {}
+        for session in sorted(self._inside(scope), key=_latest_first):
+            for state in self.sources(session.facts.key):
+                if all(scope.allows(key) for key in state.keys):
+                    paths[state.path] = None
+        return [_known(self._state.sources[path]) for path in paths][:limit]
+
+    def files(self, *, after: str, limit: int) -> list[KnownFile]:
+        """Sources by path."""
+        return [_known(state) for state in self.sources() if state.path > after][:limit]
+
+    def folders(self) -> list[Folder]:
+        """The folders that are followed, by path."""
+        return [self._state.folders[path] for path in sorted(self._state.folders)]
 
     def totals(self) -> Mapping[str, int]:
         """Counts of everything; ``bytes`` are those of the bodies."""
@@ -316,15 +340,15 @@ def _passes(facts: Facts, entry: Entry, filters: Filters) -> bool:
         filters.role in (None, entry.said.role)
         and (filters.after is None or at >= filters.after)
         and (filters.before is None or at < filters.before)
-        and filters.tool in (None, facts.tool)
-        and (filters.project is None or _under(facts.project, filters.project))
+        and _is_of(facts, filters)
         and facts.key not in filters.exclude_keys
     )
 
 
-def _under(project: str | None, prefix: str) -> bool:
-    """Whether a project's path is the prefix or inside it: whole folder names, so that /a/bc is not inside /a/b."""
-    if project is None:
-        return False
-    wanted = prefix.rstrip("/")
-    return project.rstrip("/") == wanted or project.startswith(wanted + "/")
+def _is_of(facts: Facts, filters: Filters) -> bool:
+    """Whether a session is of the tool and the project that are asked for."""
+    return filters.tool in (None, facts.tool) and (filters.project is None or folders.inside(facts.project, filters.project))
+
+
+def _known(state: SourceState) -> KnownFile:
+    return KnownFile(state.path, state.tool, state.size, state.mtime_ns, state.missing)

@@ -13,7 +13,7 @@ from wesaid import keys, limits
 from wesaid.engines.memory.state import Row, Session, Window, entries, visible
 from wesaid.engines.memory.view import MemoryView
 from wesaid.errors import ConflictError, InputError, NotFoundError
-from wesaid.values import Facts, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
+from wesaid.values import Facts, Folder, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
 
 class MemoryWriter(MemoryView):
@@ -84,13 +84,13 @@ class MemoryWriter(MemoryView):
         """There is none; what is visible is marked all the same."""
         self._state.marked = {w.number: 0 for s in self._state.sessions.values() for w in s.windows if entries(w)}
 
-    def turn(self, owner: str, *, now: int, until: int) -> bool:
+    def turn(self, owner: str, *, now: int, until: int, instead_of: str = "") -> str:
         """Take, keep or give back the turn."""
         holder, end = self._state.turn or (owner, 0)
-        if holder != owner and now < end <= now + limits.TURN_MS_MAX:
-            return False
+        if holder not in {owner, instead_of} and now < end <= now + limits.TURN_MS_MAX:
+            return holder
         self._state.turn = (owner, until) if until > now else None
-        return True
+        return owner
 
     def patch(self, key: str, facts: Facts) -> SessionRow:
         """Replace a session's facts; its key, its newest session id and a lineage once set stay."""
@@ -131,6 +131,14 @@ class MemoryWriter(MemoryView):
         """Forget a file; sessions that came from it stay."""
         self._state.sources.pop(path, None)
         self._state.origins = {origin for origin in self._state.origins if origin[1] != path}
+
+    def note_folder(self, folder: Folder) -> None:
+        """Follow a folder, or remember what of it was looked at."""
+        self._state.folders[folder.path] = folder
+
+    def forget_folder(self, path: str) -> None:
+        """Follow a folder no more."""
+        self._state.folders.pop(path, None)
 
     def erased(self, now: int) -> None:
         """Every tombstone so far gets the time at which nothing was left."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from wesaid import keys
-from wesaid.engines.sqlite.connection import reachable
+from wesaid.engines.sqlite.connection import reachable, translated
+from wesaid.engines.sqlite.inspecting import SqliteInspection, inspecting
+from wesaid.engines.sqlite.salvaging import salvage
 from wesaid.engines.sqlite.store import SqliteStore
 from wesaid.errors import StoreError
+from wesaid.values import Salvaged
 
 FILE_NAME = "agent.sqlite"
 
@@ -44,6 +48,23 @@ class SqliteEngine:
                     return None
                 store = self._stores[name] = SqliteStore(path, name, create=create, synchronous=self._synchronous)
             return store
+
+    def inspecting(self, agent_id: str) -> AbstractContextManager[SqliteInspection]:
+        """See the contract."""
+        name = keys.agent_id(agent_id)
+        return inspecting(self.home / "agents" / name / FILE_NAME, name)
+
+    def salvage(self, agent_id: str, *, now: int) -> Salvaged:
+        """See the contract."""
+        name = keys.agent_id(agent_id)
+        path = self.home / "agents" / name / FILE_NAME
+        with self._lock:
+            self._check_open()
+            store = self._stores.pop(name, None)
+            if store is not None:
+                store.close()  # its connections hold the file; whoever asks next opens the new one
+        with reachable(path), translated(path):
+            return salvage(path, name, now=now, synchronous=self._synchronous)
 
     def close(self) -> None:
         """See the contract."""

@@ -6,11 +6,14 @@ caller's. Refuses to know any table.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 import apsw
@@ -22,9 +25,13 @@ from wesaid.errors import (
     StoreDamagedError,
     StoreError,
     StoreFullError,
+    StoreIndexError,
     StoreReadOnlyError,
+    WesaidError,
 )
 
+Reader = TypeVar("Reader")
+_INDEX_SIGNS: Final = ("fts5", "vtable", "no such table: words", "no such table: titles", "no such table: entry", "no such table: word")
 _TRIES = 5  # switching a new file to WAL does not go through the busy handler in every SQLite code path
 
 
@@ -36,9 +43,11 @@ def connect(path: Path, check: Callable[[apsw.Connection], object], *, create: b
     with reachable(path), translated(path):
         if create and not path.exists():
             make_private(path)
-        if 0 < path.stat().st_size < limits.DATABASE_BYTES_MIN:
+        size, log = path.stat().st_size, Path(f"{path}-wal")
+        if 0 < size < limits.DATABASE_BYTES_MIN or (not size and log.exists() and log.stat().st_size):  # SQLite would delete that log
             raise StoreDamagedError(
-                f"{path} is damaged: too short to be a database", hint="copy it aside, then move it away; transcripts can be imported again"
+                f"{path} is damaged: too short to be a database",
+                hint="`wesaid doctor --fix` makes a copy and begins anew; transcripts can be imported again",
             )
         if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
             db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -139,32 +148,75 @@ def translated(path: Path | str) -> Iterator[None]:
     """Turn a driver's exception into ours. The text of a statement or of a row never gets into a message."""
     try:
         yield
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise StoreBusyError(
-            f"{path} was locked by another process for more than {limits.BUSY_MS // limits.SECONDS_MS} s",
-            hint="try again; `wesaid stats` shows whether an import is running",
-        ) from error
-    except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        raise StoreReadOnlyError(
-            f"{path} cannot be written", hint="check the permissions of the home folder and the free space, or choose another with --home"
-        ) from error
-    except apsw.FullError as error:
-        raise StoreFullError(f"no space left for {path}", hint="free some space; everything committed before is readable") from error
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise StoreDamagedError(
-            f"{path} is damaged, or is not a wesaid database",
-            hint="copy the file and its -wal aside before anything else; transcripts can be imported again into a new --home",
-        ) from error
-    except apsw.CantOpenError as error:
-        raise StoreReadOnlyError(f"cannot open {path}", hint="check that the folder exists and that you may read and write it") from error
-    except apsw.IOError as error:
-        raise StoreError(f"reading or writing {path} failed", hint="check the disk; everything committed before is kept") from error
-    except UnicodeEncodeError as error:
-        raise InputError(
-            "a text holds a lone surrogate, which is no character",
-            hint="give valid Unicode; what was typed may have been cut in a character",
-        ) from error
     except apsw.InterruptError:
         raise
-    except apsw.Error as error:
-        raise StoreError(f"{path}: {type(error).__name__}", hint="please report this with `wesaid stats --json`") from error
+    except (apsw.Error, UnicodeEncodeError) as error:
+        raise ours(path, error) from error
+
+
+_READ_ONLY_HINT: Final = "check the permissions of the home folder and the free space, or choose another with --home"
+_OURS: Final[tuple[tuple[tuple[type[Exception], ...], type[WesaidError], str, str], ...]] = (
+    (
+        (apsw.BusyError, apsw.LockedError),
+        StoreBusyError,
+        f"{{path}} was locked by another process for more than {limits.BUSY_MS // limits.SECONDS_MS} s",
+        "try again; `wesaid stats` shows whether an import is running",
+    ),
+    ((apsw.ReadOnlyError, apsw.PermissionsError), StoreReadOnlyError, "{path} cannot be written", _READ_ONLY_HINT),
+    ((apsw.FullError,), StoreFullError, "no space left for {path}", "free some space; everything committed before is readable"),
+    (
+        (apsw.NotADBError, apsw.CorruptError),
+        StoreDamagedError,
+        "{path} is damaged, or is not a wesaid database",
+        "`wesaid doctor` says what is damaged; `wesaid doctor --fix` saves what is readable, after it has made a copy",
+    ),
+    ((apsw.CantOpenError,), StoreReadOnlyError, "cannot open {path}", "check that the folder exists and that you may read and write it"),
+    ((apsw.IOError,), StoreError, "reading or writing {path} failed", "check the disk; everything committed before is kept"),
+    (
+        (UnicodeEncodeError,),
+        InputError,
+        "a text holds a lone surrogate, which is no character",
+        "give valid Unicode; what was typed may have been cut in a character",
+    ),
+    ((Exception,), StoreError, "{path}: {kind}", "`wesaid doctor` looks for what is wrong"),
+)
+
+
+def ours(path: Path | str, error: apsw.Error | UnicodeEncodeError) -> WesaidError:
+    """A driver's exception as one of ours."""
+    if isinstance(error, (apsw.CorruptError, apsw.SQLError)) and any(sign in str(error) for sign in _INDEX_SIGNS):
+        return StoreIndexError(
+            f"the search index of {path} is damaged",
+            hint="`wesaid doctor --fix` makes it anew; every stored message is readable without it",
+        )
+    made, message, hint = next(row[1:] for row in _OURS if isinstance(error, row[0]))
+    return made(message.format(path=path, kind=type(error).__name__), hint=hint)
+
+
+def reader(cls: type[Reader]) -> type[Reader]:
+    """A class whose public methods raise our errors, each about its own file: an answer reads several, and has to say which one failed.
+
+    Its instances have ``_path`` and ``agent_id``.
+    """
+    for name, method in list(vars(cls).items()):
+        if not name.startswith("_") and isinstance(method, FunctionType) and not inspect.isgeneratorfunction(method):
+            setattr(cls, name, _raising_ours(method))
+    return cls
+
+
+def _raising_ours(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def called(self: Any, *given: Any, **named: Any) -> Any:
+        try:
+            return method(self, *given, **named)
+        except apsw.InterruptError:
+            raise
+        except (apsw.Error, UnicodeEncodeError) as error:
+            told = ours(self._path, error)
+            told.details.setdefault("agentId", self.agent_id)
+            raise told from error
+        except StoreError as error:
+            error.details.setdefault("agentId", self.agent_id)
+            raise
+
+    return called

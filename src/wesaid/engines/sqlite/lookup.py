@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 
 from wesaid import limits
+from wesaid.engines.sqlite import narrowing
 from wesaid.engines.sqlite.match import Counter, express
 from wesaid.engines.sqlite.records import LOW, SHIFT
 from wesaid.rules import fold
@@ -28,10 +29,15 @@ class Lookup:
 
     def __init__(self, db: apsw.Connection, agent_id: str, keys: dict[int, str]) -> None:
         self._db = db
-        self._agent = agent_id
+        self.agent_id = agent_id
         self._keys = keys  # token -> session key, for ever true, shared by the store's connections
         self._counter = Counter()
+        self._chosen: dict[tuple[Scope, str | None, str | None], list[int] | None] | None = None  # what _tokens found in this snapshot
         db.register_fts5_function("tally", self._counter)
+
+    def begin(self) -> None:
+        """A snapshot begins: what sessions are chosen by a scope and filters stays so until the next one."""
+        self._chosen = {}
 
     def messages(self) -> int:
         """How many messages the index has; a counter, kept by the writer."""
@@ -161,19 +167,23 @@ class Lookup:
         return "".join(f" AND {condition}" for condition in where), bindings
 
     def _tokens(self, scope: Scope, filters: Filters) -> list[int] | None:
-        """The sessions to look in, by token; None for all of them."""
+        """The sessions to look in, by token; None for all of them. Found once a snapshot: a search asks for each of its words."""
+        if self._chosen is None:
+            return self._choose(scope, filters)
+        asked = (scope, filters.tool, filters.project)
+        if asked not in self._chosen:
+            self._chosen[asked] = self._choose(scope, filters)
+        return self._chosen[asked]
+
+    def _choose(self, scope: Scope, filters: Filters) -> list[int] | None:
         where: list[str] = []
         bindings: list[str] = []
         if scope.keys is not None:
             where.append("key IN (SELECT value FROM json_each(?))")
             bindings.append(json.dumps(sorted(scope.keys)))
-        if filters.tool is not None:
-            where.append("tool = ?")
-            bindings.append(filters.tool)
-        if filters.project is not None:
-            where.append("(project = ? OR substr(project, 1, length(?)) = ?)")
-            folder = filters.project.rstrip("/") + "/"
-            bindings += [filters.project.rstrip("/") or "/", folder, folder]
+        asked, more = narrowing.conditions(filters)
+        where += asked
+        bindings += more
         if not where:
             return None
         return [row[0] for row in self._db.execute(f"SELECT token FROM session WHERE {' AND '.join(where)}", bindings)]
@@ -206,7 +216,7 @@ class Lookup:
         if key is None:
             key = self._keys[session] = str(self._db.execute("SELECT key FROM session WHERE token = ?", (session,)).get)
         return Candidate(
-            agent_id=self._agent,
+            agent_id=self.agent_id,
             key=key,
             window=place >> SHIFT,
             seq=place & LOW,

@@ -17,7 +17,7 @@ from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.erasing import VOCABULARY
 from wesaid.engines.sqlite.records import SHIFT
 from wesaid.engines.sqlite.schema import INDEX_TABLES
-from wesaid.rules import fold
+from wesaid.rules import branch, fold
 from wesaid.values import UNKNOWN, Versions
 
 WINDOWS: Final = "windows"
@@ -65,12 +65,12 @@ def _has_strange_windows(db: apsw.Connection) -> bool:
 
 
 def strange_windows(db: apsw.Connection) -> list[int]:
-    """Those windows; each gets its count of rows right, so that its path can be resolved."""
+    """Those windows; each gets its count of rows right and an empty cursor, so that its path can be resolved."""
     after = "coalesce((SELECT value FROM meta WHERE name = ?1), 0)"
     db.execute(
-        "UPDATE window SET next_seq = coalesce((SELECT max(place) - (window << ?2) + 1 FROM event"
+        "UPDATE window SET cursor = ?3, next_seq = coalesce((SELECT max(place) - (window << ?2) + 1 FROM event"
         f" WHERE place >= window << ?2 AND place < (window + 1) << ?2), 0) WHERE window > {after}",
-        (WINDOWS, SHIFT),
+        (WINDOWS, SHIFT, branch.START.to_json()),
     )
     found = [row[0] for row in fetch(db, f"SELECT window FROM window WHERE window > {after} ORDER BY window", (WINDOWS,))]
     db.execute("INSERT OR REPLACE INTO meta (name, value) SELECT ?, coalesce(max(window), 0) FROM window", (WINDOWS,))
@@ -130,14 +130,14 @@ def enter_title(db: apsw.Connection, token: int, title: str | None, label: str |
         db.execute("INSERT INTO titles (rowid, text) VALUES (?, ?)", (token, words))
 
 
-def turn(db: apsw.Connection, owner: str, *, now: int, until: int) -> bool:
+def turn(db: apsw.Connection, owner: str, *, now: int, until: int, instead_of: str) -> str:
     """See ``contract.Writer.turn``."""
     found = db.execute("SELECT value FROM meta WHERE name = ?", (_TURN,)).get
     holder, end = json.loads(found) if found else (owner, 0)
-    if holder != owner and now < end <= now + limits.TURN_MS_MAX:
-        return False
+    if holder not in {owner, instead_of} and now < end <= now + limits.TURN_MS_MAX:
+        return str(holder)
     if until <= now:
         db.execute("DELETE FROM meta WHERE name = ?", (_TURN,))
     else:
         db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (_TURN, json.dumps([owner, until])))
-    return True
+    return owner

@@ -16,6 +16,7 @@ from wesaid import limits
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.index import Index, rids_of
 from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_nav
+from wesaid.errors import StoreDamagedError
 from wesaid.rules import branch
 from wesaid.rules.branch import Cursor, Cuts, Diverges, Extends, Known, Step
 from wesaid.values import Flag, NavKind, Prepared, Said
@@ -54,7 +55,11 @@ class Placing:
             session, findable, next_seq, length, cursor = self._db.execute(
                 "SELECT session, findable, next_seq, path_length, cursor FROM window WHERE window = ?", (window,)
             ).get
-            state = WindowState(window, session, bool(findable), next_seq, length, Cursor.from_json(cursor))
+            try:
+                known = Cursor.from_json(cursor)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise StoreDamagedError("where a window stands cannot be read", hint="`wesaid doctor --fix` makes it anew") from error
+            state = WindowState(window, session, bool(findable), next_seq, length, known)
             self._windows[window] = state
         return state
 

@@ -95,7 +95,7 @@ def version_of(db: apsw.Connection) -> int:
             hint="upgrade wesaid (pip install -U wesaid); nothing was changed",
             details={"found": version, "known": VERSION},
         )
-    return version
+    return int(version)
 
 
 def migrate(db: apsw.Connection) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 
 from wesaid import limits
-from wesaid.engines.sqlite import schema, traces
+from wesaid.engines.sqlite import mending, schema, traces
 from wesaid.engines.sqlite.connection import connect, translated
 from wesaid.engines.sqlite.erasing import Erasing
 from wesaid.engines.sqlite.index import Index, Known
@@ -18,7 +18,7 @@ from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.engines.sqlite.writer import SqliteWriter
 from wesaid.errors import StoreBusyError, StoreError, StoreReadOnlyError
-from wesaid.values import Traces
+from wesaid.values import Mended, Traces
 
 
 class SqliteStore:
@@ -51,6 +51,7 @@ class SqliteStore:
         """See the contract."""
         db, lookup = self._take()
         try:
+            lookup.begin()
             with translated(self.path):
                 db.execute("BEGIN")
                 try:
@@ -121,6 +122,20 @@ class SqliteStore:
                 return traces.look(db, self.path, pieces)
         finally:
             self._give(db, lookup)
+
+    def mend(self, *, anew: bool) -> Mended:
+        """See the contract."""
+        with self.writing() as writer:
+            self._known_words.forget()
+            self._hints.clear()
+            return mending.mend(self.connection, writer, self.agent_id, anew=anew)
+
+    def checkpoint(self) -> bool:
+        """See the contract."""
+        with self._turn, translated(self.path):
+            self._check_open()
+            busy, _, _ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get
+            return not busy
 
     def close(self) -> None:
         """See the contract."""

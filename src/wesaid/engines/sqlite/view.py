@@ -13,16 +13,20 @@ from typing import Any
 import apsw
 
 from wesaid import limits
-from wesaid.engines.sqlite import erasing, marking
+from wesaid.engines.sqlite import erasing, following, marking, narrowing
+from wesaid.engines.sqlite.connection import reader
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_body, unpack_spans
 from wesaid.values import (
+    NO_FILTERS,
     Clause,
     Facts,
     Filters,
     Flag,
+    Folder,
     Found,
     Gap,
+    KnownFile,
     Match,
     Scope,
     SessionRow,
@@ -56,6 +60,7 @@ _PATH = (
 )
 
 
+@reader
 class SqliteView:
     """``engines.contract.View`` over one connection that has a read transaction open."""
 
@@ -63,6 +68,7 @@ class SqliteView:
         self._db = db
         self._path = path
         self._lookup = lookup
+        self.agent_id = lookup.agent_id
 
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
     def session(self, key: str) -> SessionRow | None:
@@ -80,13 +86,22 @@ class SqliteView:
         ).get
         return _session(row) if row else None
 
-    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None) -> list[SessionRow]:
+    def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None, filters: Filters = NO_FILTERS) -> list[SessionRow]:
         """See the contract."""
         where, bindings = _within(scope)
+        asked, more = narrowing.conditions(filters)
+        where = " AND ".join([where or "WHERE 1", *asked])
         rows = self._db.execute(
-            f"{_SESSION} {where} ORDER BY s.updated_at DESC, s.key LIMIT ? OFFSET ?", (*bindings, -1 if limit is None else limit, offset)
+            f"{_SESSION} {where} ORDER BY s.updated_at DESC, s.key LIMIT ? OFFSET ?",
+            (*bindings, *more, -1 if limit is None else limit, offset),
         )
         return [_session(row) for row in rows]
+
+    def tools(self, scope: Scope) -> list[str]:
+        """See the contract."""
+        where, bindings = _within(scope)
+        rows = self._db.execute(f"SELECT DISTINCT s.tool FROM session s {where or 'WHERE 1'} AND s.tool IS NOT NULL ORDER BY 1", bindings)
+        return [row[0] for row in rows]
 
     def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
         """See the contract."""
@@ -131,7 +146,7 @@ class SqliteView:
                 findable=bool(findable),
                 events=events,
                 path=length,
-                leaf=json.loads(cursor).get("leaf") if cursor else None,
+                leaf=_leaf(cursor),
             )
             for window, session_id, ordinal, reason, findable, events, length, cursor in rows
         ]
@@ -259,19 +274,19 @@ class SqliteView:
 
     def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
         """See the contract."""
-        what = "SELECT s.key, t.window, t.keep FROM stale t JOIN window w USING (window) JOIN session s ON s.token = w.session"
+        what = "SELECT s.key, t.window, t.keep, max(w.path_length - t.keep, 0) FROM stale t JOIN window w USING (window) JOIN session s ON s.token = w.session"
         bindings: tuple[str | int, ...] = (limit,)
         if scope.keys is not None:
             if len(scope.keys) < self._db.execute("SELECT count(*) FROM (SELECT 1 FROM stale LIMIT ?)", (len(scope.keys) + 1,)).get:
                 what = (  # more windows are stale than keys are in scope: from the keys, then
-                    "SELECT s.key, t.window, t.keep FROM json_each(?) j CROSS JOIN session s ON s.key = j.value"
+                    "SELECT s.key, t.window, t.keep, max(w.path_length - t.keep, 0) FROM json_each(?) j CROSS JOIN session s ON s.key = j.value"
                     " CROSS JOIN window w ON w.session = s.token CROSS JOIN stale t USING (window)"
                 )
             else:
                 what += " WHERE s.key IN (SELECT value FROM json_each(?))"
             bindings = (json.dumps(sorted(scope.keys)), limit)
         rows = self._db.execute(f"{what} ORDER BY t.window LIMIT ?", bindings)
-        return [StaleWindow(key=key, window=window, keep=keep) for key, window, keep in rows]
+        return [StaleWindow(key=key, window=window, keep=keep, left=left) for key, window, keep, left in rows]
 
     def unindexed(self, window: int, versions: Versions, *, start: int | None = None, limit: int) -> Gap | None:
         """See the contract."""
@@ -317,6 +332,18 @@ class SqliteView:
         only = "" if key is None else "WHERE path IN (SELECT path FROM source_session WHERE key = ?)"
         return [_source(row) for row in self._db.execute(f"SELECT * FROM source {only} ORDER BY path", () if key is None else (key,))]
 
+    def recent_files(self, scope: Scope, *, limit: int) -> list[KnownFile]:
+        """See the contract."""
+        return following.recent_files(self._db, scope, limit)
+
+    def files(self, *, after: str, limit: int) -> list[KnownFile]:
+        """See the contract."""
+        return following.files(self._db, after, limit)
+
+    def folders(self) -> list[Folder]:
+        """See the contract."""
+        return following.folders(self._db)
+
     def totals(self) -> Mapping[str, int]:
         """See the contract."""
         count = {
@@ -327,6 +354,15 @@ class SqliteView:
         count["messages"] = self._lookup.messages()
         count["bytes"] = int(self._db.pragma("page_count") or 0) * int(self._db.pragma("page_size") or 0)
         return count
+
+
+def _leaf(cursor: str) -> str | None:
+    """The leaf that a window's cursor names; None when the cursor is damaged, so that what is beside it can be read."""
+    try:
+        leaf: str | None = json.loads(cursor).get("leaf")
+    except (ValueError, AttributeError):
+        return None
+    return leaf
 
 
 def _within(scope: Scope) -> tuple[str, tuple[str, ...]]:
@@ -373,7 +409,7 @@ def _source(row: Sequence[Any]) -> SourceState:
     return SourceState(
         path=path,
         tool=tool,
-        size=size,
+        size=size if size >= 0 else -1 - size,
         mtime_ns=mtime_ns,
         offset=offset,
         head_digest=head_digest,

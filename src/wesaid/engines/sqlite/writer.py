@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 from wesaid import keys
-from wesaid.engines.sqlite import marking
+from wesaid.engines.sqlite import following, marking
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.erasing import PENDING
 from wesaid.engines.sqlite.index import Index
@@ -24,7 +24,7 @@ from wesaid.engines.sqlite.records import SHIFT, SHOWN, pack_body, pack_nav, unp
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import branch
-from wesaid.values import Facts, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
+from wesaid.values import Facts, Folder, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
 _NEVER_USED = 1 << 31  # windows are numbered below this, so that a place fits 63 bits
 
@@ -189,9 +189,9 @@ class SqliteWriter(SqliteView):
         marking.drop_index(self._db)
         self._placing.forget_all()
 
-    def turn(self, owner: str, *, now: int, until: int) -> bool:
+    def turn(self, owner: str, *, now: int, until: int, instead_of: str = "") -> str:
         """See the contract."""
-        return marking.turn(self._db, owner, now=now, until=until)
+        return marking.turn(self._db, owner, now=now, until=until, instead_of=instead_of)
 
     # ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────
     def note_source(self, state: SourceState) -> None:
@@ -201,7 +201,7 @@ class SqliteWriter(SqliteView):
             (
                 state.path,
                 state.tool,
-                state.size,
+                following.size_of(state),
                 state.mtime_ns,
                 state.offset,
                 state.head_digest,
@@ -216,6 +216,14 @@ class SqliteWriter(SqliteView):
         """See the contract."""
         self._db.execute("DELETE FROM source WHERE path = ?", (path,))
         self._db.execute("DELETE FROM source_session WHERE path = ?", (path,))
+
+    def note_folder(self, folder: Folder) -> None:
+        """See the contract."""
+        following.note_folder(self._db, folder)
+
+    def forget_folder(self, path: str) -> None:
+        """See the contract."""
+        following.forget_folder(self._db, path)
 
     def _count(self, state: WindowState) -> None:
         self._index.count()
