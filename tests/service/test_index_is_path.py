@@ -47,7 +47,9 @@ def test_the_index_of_every_fixture_is_what_its_visible_paths_say(tmp_path, fold
                 said = said_on_paths(home, view)
                 words = {word for one in said.values() for word in f"{one.index_text} {one.index_parts}".split()}
                 for word in sorted(words):
-                    assert places(view, word) == {at for at, one in said.items() if word in f"{one.index_text} {one.index_parts}".split()}, word
+                    assert places(view, word) == {
+                        at for at, one in said.items() if word in f"{one.index_text} {one.index_parts}".split()
+                    }, word
                 assert view.indexed(EVERYTHING, bound=MANY) == len(said)
                 for row in view.sessions(EVERYTHING):
                     shown = [
