@@ -42,16 +42,18 @@ def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
 
 
 def wait_for(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
-    """``settle`` for a search: only when what is stale can be done in so long. Else the search does not wait for what it will not get."""
+    """``settle`` for a search: what is due is marked at once, and what is stale is done when it can be in so long.
+
+    Else the search does not wait for what it will not get.
+    """
     left = 0
     for agent, scope in scopes.items():
         with suppress(StoreError):
             store = home.engine.store(agent)
-            if store is not None and seconds > 0:
+            if store is not None:
+                _mark(home, store, seconds=max(seconds, limits.POLL_SECONDS))
                 with store.reading() as view:
-                    stale = view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH)
-                    lost = is_due(home, view) and view.indexed(EVERYTHING, bound=limits.INDEXED_COUNT_ROWS)
-                left += sum(window.left for window in stale) + int(lost)
+                    left += sum(window.left for window in view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH))
     if left <= seconds * limits.REBUILD_ROWS_A_SECOND:
         settle(home, scopes, seconds=seconds)
 
@@ -89,6 +91,16 @@ def is_due(home: Home, view: View) -> bool:
     made = view.versions()
     is_old = made is not None and (made.fold < fold.VERSION or (made.fold == fold.VERSION and home.redactor.supersedes(made.redact)))
     return is_old or view.unmarked()
+
+
+def _mark(home: Home, store: Store, *, seconds: float) -> None:
+    """Mark what is due, waiting at most so long for other writers."""
+    with store.reading() as view:
+        if not is_due(home, view):
+            return
+    with store.writing(seconds=seconds) as writer:
+        if is_due(home, writer):
+            writer.mark(Versions(fold.VERSION, home.redactor.version))
 
 
 def _go_on(home: Home, agents: list[str], stopping: Stopping) -> None:
@@ -133,14 +145,12 @@ class _Work:
 
     def _begin(self) -> bool:
         """Mark what is due, and wait for our turn while another process is at work; False when nothing is left to do, or no time."""
+        _mark(self.home, self.store, seconds=self._patience())
         while True:
             with self.store.reading() as view:
-                due = is_due(self.home, view)
-                if not due and not view.stale(self.scope, limit=1):
+                if not view.stale(self.scope, limit=1):
                     return False
             with self._writing() as writer:
-                if is_due(self.home, writer):
-                    writer.mark(Versions(fold.VERSION, self.home.redactor.version))
                 if self._has_turn(writer):
                     return True
             if self._is_over():
@@ -187,8 +197,11 @@ class _Work:
         return holder == self.home.owner
 
     def _writing(self) -> AbstractContextManager[Writer]:
-        """A transaction, not waited for longer than a search may wait; in the background longer, but not so long that nobody can stop it."""
-        return self.store.writing(seconds=min(max(self.until - monotonic(), limits.POLL_SECONDS), limits.BACKGROUND_WAIT_SECONDS))
+        return self.store.writing(seconds=self._patience())
+
+    def _patience(self) -> float:
+        """How long to wait for other writers: no longer than a search may wait; in the background not so long that nobody can stop it."""
+        return min(max(self.until - monotonic(), limits.POLL_SECONDS), limits.BACKGROUND_WAIT_SECONDS)
 
     def _is_over(self, done: object = True) -> bool:  # noqa: FBT002
         """Whether to end; never before something was done."""

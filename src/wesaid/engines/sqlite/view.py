@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -16,13 +15,12 @@ from wesaid import limits
 from wesaid.engines.sqlite import erasing, following, marking, narrowing
 from wesaid.engines.sqlite.connection import reader
 from wesaid.engines.sqlite.lookup import Lookup
-from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_body, unpack_spans
+from wesaid.engines.sqlite.records import SHIFT, SHOWN
+from wesaid.engines.sqlite.rows import EVENT, PATH, SESSION, event_of, session_of, source_of
 from wesaid.values import (
     NO_FILTERS,
     Clause,
-    Facts,
     Filters,
-    Flag,
     Folder,
     Found,
     Gap,
@@ -39,26 +37,6 @@ from wesaid.values import (
     WindowRow,
 )
 
-_FACTS = (
-    "s.key, s.session_id, s.dialect, s.kind, s.title, s.label, s.tool, s.project, s.created_at, s.updated_at, s.archived_at, s.spawned_by,"
-    " s.forked_from, s.extra"
-)
-_SESSION = (
-    f"SELECT {_FACTS}, s.token, s.message_count,"
-    " EXISTS (SELECT 1 FROM stale JOIN window w USING (window) WHERE w.session = s.token),"
-    " (SELECT min(path) FROM source_session p WHERE p.key = s.key),"
-    " EXISTS (SELECT 1 FROM source_session p JOIN source f USING (path) WHERE p.key = s.key AND f.missing)"
-    " FROM session s"
-)
-_EVENT = (
-    "SELECT e.place, w.session_id, p.spot, p.shown, e.id, e.type, e.timestamp, e.body, n.spans, n.redact, n.flags"
-    " FROM event e JOIN window w ON w.window = e.place >> 32 LEFT JOIN path p ON p.place = e.place LEFT JOIN entry n ON n.place = e.place"
-)
-_PATH = (
-    "SELECT e.place, w.session_id, p.spot, p.shown, e.id, e.type, e.timestamp, e.body, n.spans, n.redact, n.flags"
-    " FROM path p JOIN event e ON e.place = p.place JOIN window w ON w.window = e.place >> 32 LEFT JOIN entry n ON n.place = e.place"
-)
-
 
 @reader
 class SqliteView:
@@ -73,18 +51,18 @@ class SqliteView:
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────────
     def session(self, key: str) -> SessionRow | None:
         """See the contract."""
-        row = self._db.execute(f"{_SESSION} WHERE s.key = ?", (key,)).get
-        return _session(row) if row else None
+        row = self._db.execute(f"{SESSION} WHERE s.key = ?", (key,)).get
+        return session_of(row) if row else None
 
     def session_by_id(self, session_id: str, scope: Scope) -> SessionRow | None:
         """See the contract."""
         where, bindings = _within(scope)
         row = self._db.execute(
-            f"{_SESSION} {where or 'WHERE 1'} AND s.token IN (SELECT session FROM window WHERE session_id = ?)"
+            f"{SESSION} {where or 'WHERE 1'} AND s.token IN (SELECT session FROM window WHERE session_id = ?)"
             " ORDER BY s.updated_at DESC, s.key LIMIT 1",
             (*bindings, session_id),
         ).get
-        return _session(row) if row else None
+        return session_of(row) if row else None
 
     def sessions(self, scope: Scope, *, offset: int = 0, limit: int | None = None, filters: Filters = NO_FILTERS) -> list[SessionRow]:
         """See the contract."""
@@ -92,10 +70,10 @@ class SqliteView:
         asked, more = narrowing.conditions(filters)
         where = " AND ".join([where or "WHERE 1", *asked])
         rows = self._db.execute(
-            f"{_SESSION} {where} ORDER BY s.updated_at DESC, s.key LIMIT ? OFFSET ?",
+            f"{SESSION} {where} ORDER BY s.updated_at DESC, s.key LIMIT ? OFFSET ?",
             (*bindings, *more, -1 if limit is None else limit, offset),
         )
-        return [_session(row) for row in rows]
+        return [session_of(row) for row in rows]
 
     def tools(self, scope: Scope) -> list[str]:
         """See the contract."""
@@ -107,11 +85,11 @@ class SqliteView:
         """See the contract."""
         where, bindings = _within(scope)
         rows = self._db.execute(
-            f"{_SESSION} {where or 'WHERE 1'} AND s.token IN (SELECT w.session FROM event e JOIN window w ON w.window = e.place >> 32 WHERE e.id = ?)"
+            f"{SESSION} {where or 'WHERE 1'} AND s.token IN (SELECT w.session FROM event e JOIN window w ON w.window = e.place >> 32 WHERE e.id = ?)"
             " ORDER BY s.updated_at DESC, s.key LIMIT ?",
             (*bindings, event_id, limits.RESULTS_MAX),
         )
-        return [_session(row) for row in rows]
+        return [session_of(row) for row in rows]
 
     def count_sessions(self, scope: Scope) -> int:
         """See the contract."""
@@ -181,27 +159,27 @@ class SqliteView:
     def events(self, window: int, *, after_seq: int = -1, limit: int) -> list[StoredEvent]:
         """See the contract."""
         rows = self._db.execute(
-            f"{_EVENT} WHERE e.place > ? AND e.place < ? ORDER BY e.place LIMIT ?",
+            f"{EVENT} WHERE e.place > ? AND e.place < ? ORDER BY e.place LIMIT ?",
             ((window << SHIFT) + after_seq, (window + 1) << SHIFT, limit),
         )
-        return [_event(row) for row in rows]
+        return [event_of(row) for row in rows]
 
     def event(self, window: int, event_id: str) -> StoredEvent | None:
         """See the contract."""
         row = self._db.execute(
-            f"{_EVENT} WHERE e.id = ? AND e.place >= ? AND e.place < ? ORDER BY e.place DESC LIMIT 1",
+            f"{EVENT} WHERE e.id = ? AND e.place >= ? AND e.place < ? ORDER BY e.place DESC LIMIT 1",
             (event_id, window << SHIFT, (window + 1) << SHIFT),
         ).get
-        return _event(row) if row else None
+        return event_of(row) if row else None
 
     def path(self, window: int, *, start: int, count: int, shown: bool = False) -> list[StoredEvent]:
         """See the contract."""
         first = max(start, 0)
         rows = self._db.execute(
-            f"{_PATH} WHERE p.spot >= ? AND p.spot < ? AND e.nav & ? = ? ORDER BY p.spot LIMIT ?",
+            f"{PATH} WHERE p.spot >= ? AND p.spot < ? AND e.nav & ? = ? ORDER BY p.spot LIMIT ?",
             ((window << SHIFT) + first, (window + 1) << SHIFT, *((SHOWN, SHOWN) if shown else (0, 0)), max(count, 0)),
         )
-        return [_event(row) for row in rows]
+        return [event_of(row) for row in rows]
 
     def path_length(self, window: int) -> int:
         """See the contract."""
@@ -228,11 +206,11 @@ class SqliteView:
     def locate(self, key: str, event_id: str, session_id: str | None = None) -> StoredEvent | None:
         """See the contract."""
         row = self._db.execute(
-            f"{_EVENT} JOIN session s ON s.token = w.session WHERE e.id = ?1 AND s.key = ?2 AND w.findable AND p.spot IS NOT NULL"
+            f"{EVENT} JOIN session s ON s.token = w.session WHERE e.id = ?1 AND s.key = ?2 AND w.findable AND p.spot IS NOT NULL"
             " AND (?3 IS NULL OR w.session_id = ?3) ORDER BY w.ordinal DESC, e.place DESC LIMIT 1",
             (event_id, key, session_id),
         ).get
-        return _event(row) if row else None
+        return event_of(row) if row else None
 
     def known_ids(self, key: str, ids: Iterable[str]) -> set[str]:
         """See the contract."""
@@ -300,13 +278,13 @@ class SqliteView:
         last = min(first + limits.REBUILD_LOOK_ROWS, length)
         base = window << SHIFT
         rows = self._db.execute(
-            f"{_PATH} WHERE p.spot >= ? AND p.spot < ? AND e.nav & ? AND (n.rid IS NULL OR n.fold <> ? OR n.redact <> ?) ORDER BY p.spot",
+            f"{PATH} WHERE p.spot >= ? AND p.spot < ? AND e.nav & ? AND (n.rid IS NULL OR n.fold <> ? OR n.redact <> ?) ORDER BY p.spot",
             (base + first, base + last, SHOWN, versions.fold, versions.redact),
         )
         events: list[StoredEvent] = []
         size = 0
         for row in rows:
-            event = _event(row)
+            event = event_of(row)
             if len(events) >= limit or (size + len(event.body) > limits.REBUILD_SLICE_BYTES and events):
                 return Gap(window=window, start=first, end=int(event.position or 0), events=tuple(events))
             events.append(event)
@@ -325,12 +303,12 @@ class SqliteView:
     def source(self, path: str) -> SourceState | None:
         """See the contract."""
         row = self._db.execute("SELECT * FROM source WHERE path = ?", (path,)).get
-        return _source(row) if row else None
+        return source_of(row) if row else None
 
     def sources(self, key: str | None = None) -> list[SourceState]:
         """See the contract."""
         only = "" if key is None else "WHERE path IN (SELECT path FROM source_session WHERE key = ?)"
-        return [_source(row) for row in self._db.execute(f"SELECT * FROM source {only} ORDER BY path", () if key is None else (key,))]
+        return [source_of(row) for row in self._db.execute(f"SELECT * FROM source {only} ORDER BY path", () if key is None else (key,))]
 
     def recent_files(self, scope: Scope, *, limit: int) -> list[KnownFile]:
         """See the contract."""
@@ -369,51 +347,3 @@ def _within(scope: Scope) -> tuple[str, tuple[str, ...]]:
     if scope.keys is None:
         return "", ()
     return "WHERE s.key IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.keys)),)
-
-
-def _session(row: Sequence[Any]) -> SessionRow:
-    *facts, extra, token, messages, stale, path, missing = row
-    names = (
-        "key session_id dialect kind title label tool project created_at updated_at archived_at spawned_by forked_from".split()  # noqa: SIM905 - one line reads better
-    )
-    return SessionRow(
-        facts=Facts(**dict(zip(names, facts, strict=True)), extra=json.loads(extra)),
-        token=token,
-        message_count=messages,
-        stale=bool(stale),
-        source_path=path,
-        source_missing=bool(missing),
-    )
-
-
-def _event(row: Sequence[Any]) -> StoredEvent:
-    place, session_id, spot, shown, identity, type_, timestamp, body, spans, redact, flags = row
-    return StoredEvent(
-        window=place >> SHIFT,
-        session_id=session_id,
-        seq=place & LOW,
-        position=None if spot is None else spot & LOW,
-        shown=shown or 0,
-        id=identity,
-        type=type_,
-        timestamp=timestamp,
-        body=unpack_body(body),
-        spans=unpack_spans(spans),
-        redact_version=redact,
-        flags=Flag(flags or 0),
-    )
-
-
-def _source(row: Sequence[Any]) -> SourceState:
-    path, tool, size, mtime_ns, offset, head_digest, state, keys, missing = row
-    return SourceState(
-        path=path,
-        tool=tool,
-        size=size if size >= 0 else -1 - size,
-        mtime_ns=mtime_ns,
-        offset=offset,
-        head_digest=head_digest,
-        state=json.loads(state),
-        keys=tuple(json.loads(keys)),
-        missing=bool(missing),
-    )

@@ -1,0 +1,81 @@
+"""Rows as values: what is selected of sessions, events and sources, and what is made of it. It refuses to decide which rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from wesaid.engines.sqlite.records import LOW, SHIFT, unpack_body, unpack_spans
+from wesaid.values import Facts, Flag, SessionRow, SourceState, StoredEvent
+
+_FACTS = (
+    "s.key, s.session_id, s.dialect, s.kind, s.title, s.label, s.tool, s.project, s.created_at, s.updated_at, s.archived_at, s.spawned_by,"
+    " s.forked_from, s.extra"
+)
+SESSION = (
+    f"SELECT {_FACTS}, s.token, s.message_count,"
+    " EXISTS (SELECT 1 FROM stale JOIN window w USING (window) WHERE w.session = s.token),"
+    " (SELECT min(path) FROM source_session p WHERE p.key = s.key),"
+    " EXISTS (SELECT 1 FROM source_session p JOIN source f USING (path) WHERE p.key = s.key AND f.missing)"
+    " FROM session s"
+)
+EVENT = (
+    "SELECT e.place, w.session_id, p.spot, p.shown, e.id, e.type, e.timestamp, e.body, n.spans, n.redact, n.flags"
+    " FROM event e JOIN window w ON w.window = e.place >> 32 LEFT JOIN path p ON p.place = e.place LEFT JOIN entry n ON n.place = e.place"
+)
+PATH = (
+    "SELECT e.place, w.session_id, p.spot, p.shown, e.id, e.type, e.timestamp, e.body, n.spans, n.redact, n.flags"
+    " FROM path p JOIN event e ON e.place = p.place JOIN window w ON w.window = e.place >> 32 LEFT JOIN entry n ON n.place = e.place"
+)
+
+
+def session_of(row: Sequence[Any]) -> SessionRow:
+    """A row of ``SESSION``."""
+    *facts, extra, token, messages, stale, path, missing = row
+    names = (
+        "key session_id dialect kind title label tool project created_at updated_at archived_at spawned_by forked_from".split()  # noqa: SIM905 - one line reads better
+    )
+    return SessionRow(
+        facts=Facts(**dict(zip(names, facts, strict=True)), extra=json.loads(extra)),
+        token=token,
+        message_count=messages,
+        stale=bool(stale),
+        source_path=path,
+        source_missing=bool(missing),
+    )
+
+
+def event_of(row: Sequence[Any]) -> StoredEvent:
+    """A row of ``EVENT`` or ``PATH``."""
+    place, session_id, spot, shown, identity, type_, timestamp, body, spans, redact, flags = row
+    return StoredEvent(
+        window=place >> SHIFT,
+        session_id=session_id,
+        seq=place & LOW,
+        position=None if spot is None else spot & LOW,
+        shown=shown or 0,
+        id=identity,
+        type=type_,
+        timestamp=timestamp,
+        body=unpack_body(body),
+        spans=unpack_spans(spans),
+        redact_version=redact,
+        flags=Flag(flags or 0),
+    )
+
+
+def source_of(row: Sequence[Any]) -> SourceState:
+    """A row of ``source``."""
+    path, tool, size, mtime_ns, offset, head_digest, state, keys, missing = row
+    return SourceState(
+        path=path,
+        tool=tool,
+        size=size if size >= 0 else -1 - size,
+        mtime_ns=mtime_ns,
+        offset=offset,
+        head_digest=head_digest,
+        state=json.loads(state),
+        keys=tuple(json.loads(keys)),
+        missing=bool(missing),
+    )
