@@ -130,6 +130,7 @@ def test_one_star_behind_a_word_makes_a_prefix(typed, expected):
         ("alpha -***", ["alpha"], []),
         ("well-known", ["well known"], []),
         ("alpha -foo*", ["alpha"], ["foo"]),
+        (": OR : -a", ["a"], []),
     ],
 )
 def test_a_minus_excludes_only_beside_something_to_find(typed, expected, excluded):

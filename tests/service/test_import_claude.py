@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pacing import bring_by_lines
+from wesaid.importers.known import Source
 from wesaid.service import erasing, exporting, importing, opening, searching, writing
-from wesaid.service.import_refusing import MARKER
+from wesaid.service.import_refusing import MARKER, Around
+from wesaid.service.import_sources import Wanted, discover
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
 from wesaid.service.preparing import words_of
@@ -221,6 +224,18 @@ def test_a_deleted_session_does_not_come_back_in_a_fork(home: Home, tmp_path: Pa
     assert len(hits(home, '"nine herons"')) == 1
 
 
+@pytest.mark.parametrize("keeps_ids", [False, True])
+def test_a_deleted_session_does_not_come_back_in_parts_of_a_fork(home: Home, tmp_path: Path, *, keeps_ids: bool) -> None:
+    """A search that has time for one line of it leaves it to the next one to go on, and that one still knows what was copied."""
+    first = put(tmp_path / f"{S1}.jsonl", TALK)
+    bring(home, first)
+    erasing.delete(home, OPERATOR, K1)
+    second = put(tmp_path / f"{S2}.jsonl", [side(1, None, "find plovers", session=S2), *(TALK if keeps_ids else fork()), *OWN])
+    assert bring_by_lines(home, second) > len(TALK)
+    assert (said(home, K2), hits(home, "herons")) == (["what about terns", "no terns"], [])
+    assert bring(home, second)["skipped"] == {"deleted": 4}
+
+
 def test_lines_that_name_a_deleted_session_stay_away_without_its_file(home: Home, tmp_path: Path) -> None:
     """The tool's retention took the first transcript; the copied lines still say whose they are."""
     first = put(tmp_path / f"{S1}.jsonl", TALK)
@@ -283,6 +298,14 @@ def test_a_summary_in_another_file_names_the_session_that_has_its_message(
     assert sessions(home)[K1].facts.title == "Mine"
 
 
+def test_a_search_names_a_session_by_a_summary_that_came_later(home: Home, tmp_path: Path) -> None:
+    """The file with the summary is new when somebody searches."""
+    put(tmp_path / f"{S1}.jsonl", TALK)
+    bring(home, tmp_path)
+    put(tmp_path / f"{S2}.jsonl", [SUMMARY, line(1, None, "and now", session=S2, kind="7")])
+    assert [hit.title for hit in hits(home, '"nine herons"')] == ["Birds of the bay"]
+
+
 def test_facts_are_what_the_lines_say(home: Home, tmp_path: Path) -> None:
     """Folder, branch, background, name."""
     path = put(
@@ -313,6 +336,42 @@ def test_a_mark_leaves_out_a_session_and_what_it_spawned(home: Home, tmp_path: P
     assert spawners(home) == SPAWNED
 
 
+def test_a_search_takes_out_a_session_whose_subagents_grew_and_which_was_marked(home: Home, tmp_path: Path) -> None:
+    """Whichever of the two files it reads first."""
+    project(tmp_path)
+    bring(home, tmp_path)
+    with (tmp_path / S1 / "subagents" / "agent-cur.jsonl").open("a") as file:
+        file.write(json.dumps(side(33, 32, "more plovers", "cur")) + "\n")
+    with (tmp_path / f"{S1}.jsonl").open("a") as file:
+        file.write(json.dumps(line(5, 4, f"oh, {MARKER}")) + "\n")
+    assert hits(home, "plovers") == []
+    assert sessions(home) == {}
+
+
+def test_of_a_session_around_only_what_is_new_is_looked_through(home: Home, tmp_path: Path) -> None:
+    """Its subagents grow by the second while it works: what its own import has looked through is not looked through for each of them."""
+    talk, _, own, *_ = project(tmp_path)
+    bring(home, tmp_path)
+    more = json.dumps(line(5, 4, "more")) + "\n"
+    with talk.open("a") as file:
+        file.write(more)
+    [source] = discover([own], Wanted())
+    assert isinstance(source, Source)
+    with home.store("claude-code").reading() as view:
+        assert Around(source, view).unread == len(more)
+
+
+def test_a_session_around_that_was_marked_stays_so_when_its_file_is_gone(home: Home, tmp_path: Path) -> None:
+    """The tool's retention takes the transcript before what it spawned."""
+    talk, *_ = project(tmp_path)
+    with talk.open("a") as file:
+        file.write(json.dumps(line(5, 4, f"oh, {MARKER}")) + "\n")
+    bring(home, tmp_path)
+    talk.unlink()
+    assert set(bring(home, tmp_path)["skipped"]) == {"do-not-index"}
+    assert sessions(home) == {}
+
+
 def test_a_mark_in_a_subagent_leaves_out_that_one_alone(home: Home, tmp_path: Path) -> None:
     """What it says holds for its own session."""
     put(tmp_path / f"{S1}.jsonl", TALK)
@@ -341,6 +400,19 @@ def test_what_is_ignored_is_ignored_with_what_it_spawned(home: Home, tmp_path: P
         sources = importing.import_paths(home, [path]).as_json()["sources"]
         assert {reason for source in sources for reason in source["skipped"]} == {"ignored"}
     assert sessions(home) == {}
+
+
+def test_a_search_leaves_out_what_an_import_leaves_out(home: Home, tmp_path: Path) -> None:
+    """New files beside known ones: rules of the folders above, what they take back in, and what an ignored session spawned."""
+    put(tmp_path / "proj" / f"{S1}.jsonl", TALK)
+    (tmp_path / ".wesaidignore").write_text(f"new-*.jsonl\n!new-kept.jsonl\n{S2}.jsonl\n")
+    bring(home, tmp_path / "proj")
+    for number, name in enumerate(("new-kept", "new-drop")):
+        put(tmp_path / "proj" / f"{name}.jsonl", [line(number, None, f"knots {name}", session=name, kind="7")])
+    put(tmp_path / "proj" / S2 / "subagents" / "agent-x.jsonl", [side(1, None, "knots inside", "x", session=S2)])
+    page = searching.search(home, OPERATOR, SearchParams(query="knots"))
+    assert [hit.snippet for hit in page.hits] == ["knots new-kept"]
+    assert page.diagnostics.sources_behind == 0
 
 
 PRIVATE = [line(1, None, "<private>my corncrake</private> count the herons"), line(2, 1, "herons <PRIVATE>corncrake</private> nine"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pacing import bring_by_lines
 from wesaid.service import importing, opening
 from wesaid.service.opening import Home
 from wesaid.service.preparing import words_of
@@ -115,3 +116,23 @@ def test_any_file_in_any_pieces_says_what_the_whole_file_says(
         for cut in [*sorted(min(cut, len(lines)) for cut in cuts), len(lines)]:
             bring(home, path, lines[:cut])
         assert said(home) == whole
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps=st.lists(STEP, min_size=1, max_size=20), cut=st.integers(1, 20))
+def test_any_file_that_is_read_line_by_line_says_what_the_whole_file_says(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int, int]], cut: int
+) -> None:
+    """For every sequence of lines: searches that have time for one line each come to what one import comes to, also as the file grows."""
+    path = tmp_path_factory.mktemp("any") / "s1.jsonl"
+    lines = [json.dumps(line) + "\n" for line in made(steps)]
+    with opening.memory_home() as home:
+        bring(home, path, lines)
+        whole = said(home)
+    with opening.memory_home() as home:
+        path.write_text("".join(lines[:cut]))
+        bring_by_lines(home, path)
+        path.write_text("".join(lines))
+        bring_by_lines(home, path)
+        assert said(home) == whole
+        assert bring(home, path, lines)["imported"] == 0

@@ -433,6 +433,31 @@ def test_a_session_that_says_so_is_not_indexed(lab: Any, claw: Claw, state: Path
     assert bring(lab, state)["skipped"] == {"do-not-index": 4}
 
 
+def test_a_database_that_is_ignored_is_not_read(lab: Any, claw: Claw, state: Path) -> None:
+    """By a rule of any folder above, named or not; the account says so, and a search leaves it alone too."""
+    claw.window("A", MAIN, FIRST)
+    (state.parent / ".wesaidignore").write_text("*.sqlite\n")
+    for path in (state, claw.path):
+        assert bring(lab, path)["skipped"] == {"ignored": 1}
+    assert lab.ids("otter") == []
+    (state.parent / ".wesaidignore").write_text("*.sqlite\n!openclaw-agent.sqlite\n")
+    bring(lab, state)
+    assert lab.ids("otter") != []
+    (state.parent / ".wesaidignore").write_text("agents/\n")
+    claw.add("A", said("m2", "m1", "corncrake"))
+    assert lab.ids("corncrake") == []
+
+
+def test_private_spans_of_a_database_are_shown_nowhere(lab: Any, claw: Claw, state: Path) -> None:
+    """As of a file: neither found nor in a title."""
+    claw.window("A", MAIN, chain("<private>my corncrake</private> count the herons"))
+    claw.node(MAIN, "A", displayName="birds <private>corncrake</private>")
+    bring(lab, state)
+    assert (lab.ids("corncrake"), len(lab.ids("herons"))) == ([], 1)
+    facts = rows(lab)[MAIN].facts
+    assert "corncrake" not in f"{facts.title} {facts.label} {facts.extra}"
+
+
 def test_windows_that_no_session_claims_land_by_their_ids(lab: Any, claw: Claw, state: Path) -> None:
     """A bare ``main`` is the agent's main session; a window whose session is gone is an import of its own."""
     claw.window("A", "main", FIRST)

@@ -64,6 +64,13 @@ class Target:
     before: str | None = None  # and of the one before it
 
 
+def has_begun(target: Target) -> bool:
+    """Whether somebody spoke in a conversation, or its tool says that it began: one in which nobody did is not worth a session."""
+    if target.stored or target.known is not None or target.messages:
+        return True
+    return any(prepared.event.nav.has_message or prepared.event.type == "session" for prepared in target.batch)
+
+
 def load(redactor: Redactor, target: Target, view: View, *, session_id: str | None = None) -> None:
     """Fill in what a session has already, as ids and digests: of all its windows, or of one."""
     target.known, target.ids = set(), set()
@@ -193,6 +200,7 @@ __all__ = [
     "again",
     "behind_ours",
     "facts_of",
+    "has_begun",
     "is_own_id",
     "load",
     "mark_of",

@@ -16,7 +16,7 @@ from wesaid import keys, limits
 from wesaid.importers import reading
 from wesaid.importers.known import MAIN, Holding, Reader, Source, Told, moment
 from wesaid.service import exporting, import_refusing
-from wesaid.service.import_facts import Target, is_own_id, mark_of, reset_event, titles_told
+from wesaid.service.import_facts import Target, has_begun, is_own_id, mark_of, reset_event, titles_told
 from wesaid.service.import_refusing import Around, Copied, Gone
 from wesaid.service.import_writing import Intake
 from wesaid.service.preparing import prepare
@@ -136,8 +136,9 @@ class FileImport(Intake):
                 size += self.take(target, event)
                 waiting += 1
             offset = line.end
-            is_due = waiting > 0 and self.pace.is_due(anew=anew)
-            if is_due or waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES:
+            is_full = waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES
+            is_due = waiting > 0 and self.pace.is_due(anew=anew) and (is_full or any(map(has_begun, self.targets.values())))
+            if is_due or is_full:
                 self._write(identity, offset, reader, complete=False)
                 waiting = size = 0
                 if is_due and not self.pace.goes_on():

@@ -17,7 +17,7 @@ from wesaid.importers import DIALECTS
 from wesaid.importers.known import Database, Dialect, Source, text_of
 from wesaid.service import import_refusing
 from wesaid.service.import_account import SourceAccount, failure_of
-from wesaid.service.import_facts import TITLED_BY, Target, again, behind_ours, facts_of, load, mark_of, return_to, words_of
+from wesaid.service.import_facts import TITLED_BY, Target, again, behind_ours, facts_of, has_begun, load, mark_of, return_to, words_of
 from wesaid.service.import_pace import OvertakenError, Pace
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
@@ -167,8 +167,7 @@ class Intake:
 
     def _finish(self, target: Target) -> None:
         """What is only known at the end: a conversation that nobody spoke in is not begun; a changed branch is led back to its end."""
-        begun = target.stored or target.known is not None or target.messages
-        if not begun and not any(p.event.nav.has_message or p.event.type == "session" for p in target.batch):
+        if not has_begun(target):
             target.batch.clear()
         last = target.told.last_id if target.ends else target.end
         end = target.batch[-1].event.nav.id if target.batch else target.last
