@@ -137,7 +137,7 @@ class FileImport(Intake):
                 waiting += 1
             offset = line.end
             is_full = waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES
-            is_due = waiting > 0 and self.pace.is_due(anew=anew) and (is_full or any(map(has_begun, self.targets.values())))
+            is_due = waiting > 0 and self.pace.is_due(anew=anew) and (is_full or self._may_stop())
             if is_due or is_full:
                 self._write(identity, offset, reader, complete=False)
                 waiting = size = 0
@@ -148,6 +148,11 @@ class FileImport(Intake):
         if refused and self._state is not None:
             self.forget_refused(self._state.keys)
         self._write(identity, offset, reader, complete=True)
+
+    def _may_stop(self) -> bool:
+        """Whether half a file may be written: what was read begins no session in which nobody has spoken yet."""
+        begun = {slot for slot, target in self.targets.items() if has_begun(target)}
+        return bool(begun) and all(slot in begun for slot, target in self.targets.items() if target.batch)
 
     def _reader(self, identity: reading.Identity, kept: Mapping[str, Any] | None) -> Reader:
         """A reader at the file's beginning, or where the last import stood."""
