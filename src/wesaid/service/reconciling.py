@@ -170,7 +170,7 @@ class _Work:
         waiting: list[Piece] = []
         with Preparer(self.home.redactor) as preparer:
             while True:
-                pieces = self._read()
+                pieces = self._read(len(waiting))
                 said = preparer.collect() if waiting else []
                 if pieces:
                     preparer.send([(row.facts.dialect, row.facts.kind == "subagent", event) for gap, row in pieces for event in gap.events])
@@ -199,13 +199,13 @@ class _Work:
                 return False
             self.home.rest(limits.POLL_SECONDS)
 
-    def _read(self) -> list[Piece]:
-        """The next slice of work, of as many windows as it needs."""
+    def _read(self, waiting: int) -> list[Piece]:
+        """The next slice of work, of as many windows as it needs; so many others were read and wait to be written."""
         pieces: list[Piece] = []
         rows = looked = 0
         versions = Versions(fold.VERSION, self.home.redactor.version)
         with self.store.reading() as view:
-            for stale in view.stale(self.scope, limit=limits.STALE_WINDOWS_A_SEARCH):
+            for stale in view.stale(self.scope, limit=waiting + limits.REBUILD_SLICE_ROWS):
                 if self._seen.get(stale.window, 0) >= stale.keep + stale.left > 0:
                     continue  # read already, and about to be written
                 while rows < limits.REBUILD_SLICE_ROWS and looked < limits.REBUILD_LOOK_ROWS:

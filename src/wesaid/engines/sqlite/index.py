@@ -121,7 +121,8 @@ class Index:
             self._known.clear()  # an erasure, perhaps of another process, took words out
             self._known.pruned = pruned
         bulk = len(self._fresh) > limits.LEARN_BULK_WORDS and self._known.counts_now()
-        words = sorted(word for word in self._fresh if (bulk or word not in self._known) and word and ord(word[0]) < _WORDS_BELOW)
+        met = self._fresh.keys() if bulk else self._fresh.keys() - self._known
+        words = sorted(word for word in met if word and ord(word[0]) < _WORDS_BELOW)
         if not words:
             return
         again = "UPDATE SET seen = seen + excluded.seen" if bulk else "NOTHING"  # an append writes no page for a word that is there
