@@ -1,29 +1,28 @@
 """Preparing index rows in a process of its own, so that searches of this one keep the interpreter: ``python -m wesaid.service.apart``.
 
-The two talk in MessagePack over pipes that only they hold; the first message is the redactor. Without the process (it could not be started,
+The two talk in MessagePack over pipes that only they hold (``process``); the first message is the redactor. Without the process (it could not be started,
 or was killed) the same work is done here. Invariant: every batch that was sent is answered once, in order.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import IO, Any, Final, Self
+from typing import Any, Self
 
 import msgspec
 
 from wesaid import limits
 from wesaid.rules.redact import Redactor
+from wesaid.service import process
 from wesaid.service.preparing import said_by
 from wesaid.values import Flag, Said, Span, StoredEvent
 
 Job = tuple[str, bool, StoredEvent]  # the session's dialect, whether it is a subagent's, and the event
-_LENGTH_BYTES: Final = 4  # before each message
 
 
 class Preparer:
@@ -44,7 +43,7 @@ class Preparer:
             self._start()
         if self._process is not None:
             try:
-                _put(self._process.stdin, [(dialect, subagent, event.body) for dialect, subagent, event in jobs])
+                process.put(self._process.stdin, [(dialect, subagent, event.body) for dialect, subagent, event in jobs])
                 self._is_apart = True
             except OSError:
                 self._end()
@@ -55,7 +54,7 @@ class Preparer:
         if self._is_apart and self._process is not None:
             self._is_apart = False
             try:
-                return [packed and _unpacked(packed) for packed in _get(self._process.stdout)]
+                return [packed and _unpacked(packed) for packed in process.get(self._process.stdout)]
             except (OSError, EOFError, msgspec.DecodeError):
                 self._end()  # killed: the work is done here, and so is the rest
         return [_said(self._redactor, dialect, subagent, event.body) for dialect, subagent, event in jobs]
@@ -67,23 +66,15 @@ class Preparer:
         self._end()
 
     def _start(self) -> None:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        command = [sys.executable, "-P", "-m", "wesaid.service.apart"]
-        with suppress(OSError):
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-            )
-            _put(self._process.stdin, pickle.dumps(self._redactor))
+        self._process = process.start("wesaid.service.apart")
+        if self._process is not None:
+            with suppress(OSError):
+                process.put(self._process.stdin, pickle.dumps(self._redactor))
 
     def _end(self) -> None:
-        process, self._process, self._is_apart = self._process, None, False
-        if process is not None:
-            process.kill()
-            for pipe in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    if pipe is not None:
-                        pipe.close()
-            process.wait()
+        running, self._process, self._is_apart = self._process, None, False
+        if running is not None:
+            process.end(running)
 
 
 def _said(redactor: Redactor, dialect: str, subagent: bool, body: bytes) -> Said | None:  # noqa: FBT001 (a job's parts)
@@ -113,37 +104,16 @@ def _unpacked(packed: Sequence[Any]) -> Said:
     )
 
 
-def _put(pipe: IO[bytes] | None, value: object) -> None:
-    if pipe is not None:
-        message = msgspec.msgpack.encode(value)
-        pipe.write(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
-        pipe.flush()
-
-
-def _get(pipe: IO[bytes] | None) -> Any:
-    """The next message. EOFError when the other side is gone."""
-    length = _read(pipe, _LENGTH_BYTES)
-    return msgspec.msgpack.decode(_read(pipe, int.from_bytes(length, "big")))
-
-
-def _read(pipe: IO[bytes] | None, count: int) -> bytes:
-    found = pipe.read(count) if pipe is not None else b""
-    if len(found) < count:
-        raise EOFError
-    return found
-
-
 def main() -> None:
     """Answer batches until the other side closes its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C goes to both; the other side decides
-    if hasattr(os, "nice"):
-        os.nice(limits.APART_NICE)
+    process.give_way()
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     with suppress(EOFError, OSError):
-        redactor: Redactor = pickle.loads(_get(source))  # noqa: S301 - from the process that started this one, over its own pipe
+        redactor: Redactor = pickle.loads(process.get(source))  # noqa: S301 - from the process that started this one, over its own pipe
         while True:
-            found = [_said(redactor, dialect, subagent, body) for dialect, subagent, body in _get(source)]
-            _put(answers, [said and _packed(said) for said in found])
+            found = [_said(redactor, dialect, subagent, body) for dialect, subagent, body in process.get(source)]
+            process.put(answers, [said and _packed(said) for said in found])
 
 
 if __name__ == "__main__":

@@ -28,6 +28,10 @@ class Background:
             self._thread = threading.Thread(target=_done, args=(job, self._stop.is_set), name="wesaid-background", daemon=True)
             self._thread.start()
 
+    def pause(self, seconds: float) -> None:
+        """For the job: wait so long, or until it has to end."""
+        self._stop.wait(seconds)
+
     def stop(self) -> None:
         """End the job at its next step, and wait for that."""
         with self._lock:

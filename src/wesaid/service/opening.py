@@ -125,7 +125,11 @@ def open_home(home: Path | str | None = None, *, environ: Mapping[str, str] | No
         raise StoreReadOnlyError(f"{path} is a file, not a folder", hint="give a folder with --home or WESAID_HOME")
     if chosen is None:
         chosen = settings.load(path, environment)
-    redactor = Redactor.of(chosen.redaction_patterns, environment)
+    return home_of(path, chosen, Redactor.of(chosen.redaction_patterns, environment))
+
+
+def home_of(path: Path, chosen: Settings, redactor: Redactor) -> Home:
+    """The home of a folder, with settings and redactor that are known: as another process has it open."""
     package = importlib.import_module("wesaid.engines.sqlite")
     return Home(path=path, settings=chosen, engine=package.open_engine(path, synchronous=chosen.store_synchronous), redactor=redactor)
 

@@ -7,6 +7,10 @@ in the database: stopping at any moment loses one slice, and whoever comes next 
 
 from __future__ import annotations
 
+import os
+import pickle
+import signal
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -17,7 +21,7 @@ from wesaid import limits
 from wesaid.engines.contract import Store, View, Writer
 from wesaid.errors import StoreError
 from wesaid.rules import fold
-from wesaid.service import alive, erasing
+from wesaid.service import alive, erasing, opening, process
 from wesaid.service.apart import Preparer
 from wesaid.service.background import Stopping
 from wesaid.service.opening import Home
@@ -104,10 +108,48 @@ def _mark(home: Home, store: Store, *, seconds: float) -> None:
 
 
 def _go_on(home: Home, agents: list[str], stopping: Stopping) -> None:
+    """All that is stale, in the background: much of it by a process of its own, so that searches of this one keep the interpreter."""
+    left = 0
+    for agent in agents:
+        store = home.engine.store(agent)
+        if store is not None:
+            with store.reading() as view:
+                left += sum(window.left for window in view.stale(EVERYTHING, limit=limits.STALE_WINDOWS_A_SEARCH))
+    if left < limits.APART_FROM_SLICES * limits.REBUILD_SLICE_ROWS or not _is_done_apart(home, agents, stopping):
+        _work_on(home, agents, stopping)
+
+
+def _work_on(home: Home, agents: list[str], stopping: Stopping) -> None:
     for agent in agents:
         store = home.engine.store(agent)
         if store is not None and not stopping():
             _Work(home, store, EVERYTHING, until=inf, stopping=stopping).run()
+
+
+def _is_done_apart(home: Home, agents: list[str], stopping: Stopping) -> bool:
+    """Have another process do it, until it is done or has to stop; False when it cannot be, or failed."""
+    if not home.path.is_dir():
+        return False  # a home in memory
+    running = process.start("wesaid.service.reconciling")
+    if running is None:
+        return False
+    try:
+        with suppress(OSError):
+            process.put(running.stdin, pickle.dumps((home.path, home.settings, home.redactor, agents, os.getpid())))
+        while running.poll() is None and not stopping():
+            home.background.pause(limits.APART_POLL_SECONDS)
+        return running.returncode == 0 or stopping()
+    finally:
+        process.end(running)
+
+
+def main() -> None:
+    """The process of ``_is_done_apart``: reconcile what the first message names, while the one that started it is there."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C goes to both; the other side decides
+    process.give_way()
+    path, settings, redactor, agents, parent = pickle.loads(process.get(sys.stdin.buffer))  # noqa: S301 - from who started this process
+    with opening.home_of(path, settings, redactor) as home:
+        _work_on(home, agents, lambda: os.getppid() != parent)
 
 
 @dataclass(slots=True)
@@ -128,7 +170,7 @@ class _Work:
         waiting: list[Piece] = []
         with Preparer(self.home.redactor) as preparer:
             while True:
-                pieces = self._read()
+                pieces = self._read(len(waiting))
                 said = preparer.collect() if waiting else []
                 if pieces:
                     preparer.send([(row.facts.dialect, row.facts.kind == "subagent", event) for gap, row in pieces for event in gap.events])
@@ -157,13 +199,13 @@ class _Work:
                 return False
             self.home.rest(limits.POLL_SECONDS)
 
-    def _read(self) -> list[Piece]:
-        """The next slice of work, of as many windows as it needs."""
+    def _read(self, waiting: int) -> list[Piece]:
+        """The next slice of work, of as many windows as it needs; so many others were read and wait to be written."""
         pieces: list[Piece] = []
         rows = looked = 0
         versions = Versions(fold.VERSION, self.home.redactor.version)
         with self.store.reading() as view:
-            for stale in view.stale(self.scope, limit=limits.STALE_WINDOWS_A_SEARCH):
+            for stale in view.stale(self.scope, limit=waiting + limits.REBUILD_SLICE_ROWS):
                 if self._seen.get(stale.window, 0) >= stale.keep + stale.left > 0:
                     continue  # read already, and about to be written
                 while rows < limits.REBUILD_SLICE_ROWS and looked < limits.REBUILD_LOOK_ROWS:
@@ -211,3 +253,7 @@ class _Work:
         """Pause as long as the last slice took while people search: they get half of the machine, and all of it in between."""
         if self.stopping is not None and monotonic() - self.home.asked_at < limits.MAKE_ROOM_SECONDS:
             self.home.rest(worked)
+
+
+if __name__ == "__main__":
+    main()

@@ -28,6 +28,12 @@ class Known(set[str]):
 
     pruned = 0
     is_versioned = False  # the rules that the first row was made with are noted
+    bulks = 0  # transactions so far that brought many words
+
+    def counts_now(self) -> bool:
+        """Whether this bulk transaction counts how often its words are used: one in some stands for all, since the count is a hint."""
+        self.bulks += 1
+        return self.bulks % limits.LEARN_BULK_EACH == 1
 
     def forget(self) -> None:
         """Be sure of nothing any more."""
@@ -114,13 +120,16 @@ class Index:
         if pruned != self._known.pruned:
             self._known.clear()  # an erasure, perhaps of another process, took words out
             self._known.pruned = pruned
-        bulk = len(self._fresh) > limits.LEARN_BULK_WORDS
-        words = sorted(word for word in self._fresh if word and ord(word[0]) < _WORDS_BELOW and (bulk or word not in self._known))
+        bulk = len(self._fresh) > limits.LEARN_BULK_WORDS and self._known.counts_now()
+        met = self._fresh.keys() if bulk else self._fresh.keys() - self._known
+        words = sorted(word for word in met if word and ord(word[0]) < _WORDS_BELOW)
         if not words:
             return
         again = "UPDATE SET seen = seen + excluded.seen" if bulk else "NOTHING"  # an append writes no page for a word that is there
+        times = limits.LEARN_BULK_EACH if bulk else 1
         self._db.executemany(
-            f"INSERT INTO word (word, seen) VALUES (?, ?) ON CONFLICT (word) DO {again}", [(word, self._fresh[word]) for word in words]
+            f"INSERT INTO word (word, seen) VALUES (?, ?) ON CONFLICT (word) DO {again}",
+            [(word, self._fresh[word] * times) for word in words],
         )
         if len(self._known) > limits.KNOWN_WORDS:
             self._known.clear()
