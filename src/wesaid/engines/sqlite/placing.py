@@ -63,6 +63,20 @@ class Placing:
             self._windows[window] = state
         return state
 
+    def check_end(self, state: WindowState) -> None:
+        """StoreDamagedError unless the next event goes behind the window's last one, in the rows and on the path.
+
+        A damaged number would put it among another window's rows, or where none is ever read: acknowledged, and lost.
+        """
+        low, high = state.window << SHIFT, (state.window + 1) << SHIFT
+        place = self._db.execute("SELECT max(place) FROM event WHERE place >= ? AND place < ?", (low, high)).get
+        spot = self._db.execute("SELECT max(spot) FROM path WHERE spot >= ? AND spot < ?", (low, high)).get
+        ends = tuple(0 if last is None else int(last) - low + 1 for last in (place, spot))
+        if (state.next_seq, state.path_length) != ends or max(ends) >= LOW:
+            raise StoreDamagedError(
+                "a session counts other events than it has; nothing was written", hint="`wesaid doctor --fix` counts them again"
+            )
+
     def forget_all(self) -> None:
         """Drop all that is remembered: the index was changed as a whole."""
         self._windows.clear()

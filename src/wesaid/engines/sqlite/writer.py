@@ -119,6 +119,8 @@ class SqliteWriter(SqliteView):
         if found is None:
             raise NotFoundError(f"there is no session {key}", hint="`wesaid sessions` lists them", details={"sessionKey": key})
         state = self._placing.window(self._number(int(found), window))
+        if prepared:
+            self._placing.check_end(state)
         placed = [self._one(state, each) for each in prepared]
         self._placing.save(state)
         self._index.count()
