@@ -208,13 +208,13 @@ def _inspected(look: _Look, agent: str, inspection: Inspection, tick: Callable[[
     for flaw in inspection.flaws(now=look.home.now(), seconds=limits.DOCTOR_SECONDS, tick=tick):
         seen.add(flaw.code)
         yield flaw
-    if not seen & {"store.damaged", "index.pages", "index.damaged", "check.partial"}:
+    if not seen & {"store.strange", "store.damaged", "index.pages", "index.damaged", "check.partial"}:
         for flaw in doctor_rows.flaws(inspection.view, look.home.redactor, tick):
             if flaw.code not in seen:
                 yield flaw
         figures |= inspection.view.totals()
         look.figures[agent] = figures
-    if "store.damaged" not in seen:
+    if not seen & {"store.strange", "store.damaged"}:
         yield from look.sources.flaws(inspection.view, agent)
     log, size, free = (figures.get(name, 0) for name in ("logBytes", "bytes", "freeBytes"))
     if log > limits.LOG_LARGE_BYTES:

@@ -34,6 +34,7 @@ def flaws(db: apsw.Connection, *, now: int, seconds: float, tick: Tick) -> Itera
     looked = ""
     try:
         for name, look in (
+            ("tables", tables),
             ("pages", pages),
             ("rows", rows),
             ("paths", paths),
@@ -45,7 +46,7 @@ def flaws(db: apsw.Connection, *, now: int, seconds: float, tick: Tick) -> Itera
             tick(name)
             stop = False
             for flaw in look(db):
-                stop = stop or flaw.code in ("store.damaged", "index.pages", "index.damaged")
+                stop = stop or flaw.code in ("store.strange", "store.damaged", "index.pages", "index.damaged")
                 yield flaw
             if stop:
                 return
@@ -53,6 +54,20 @@ def flaws(db: apsw.Connection, *, now: int, seconds: float, tick: Tick) -> Itera
         yield Flaw(code="check.partial", message=f"time was up after {seconds:.0f} s, while {looked} were looked at; the rest was not")
     finally:
         db.set_progress_handler(None)
+
+
+# ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────
+def tables(db: apsw.Connection) -> Iterator[Flaw]:
+    """Whether the file has the tables that we make, and nothing that would act when they are used. Names are not ours to repeat beyond a few."""
+    try:
+        strange = schema.strange(db)
+    except UnicodeDecodeError:
+        yield Flaw(code="store.damaged", message="the names of the tables are damaged")
+        return
+    if strange:
+        ours = [name for name in strange if name in {*KEPT, *MADE}]
+        told = f", {_names(ours)} among them" if ours else ""
+        yield Flaw(code="store.strange", message=f"{len(strange)} tables, indexes, views or triggers are not as wesaid makes them{told}")
 
 
 # ── pages ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,7 +168,7 @@ def is_right(db: apsw.Connection, window: int) -> bool:
         length, cursor = fetch(db, "SELECT path_length, cursor FROM window WHERE window = ?", (window,))[0]
         if length != len(resolution.path) or branch.Cursor.from_json(cursor) != resolution.cursor:
             return False
-    except (StoreError, ValueError, KeyError, IndexError, TypeError):
+    except (StoreError, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         return False  # a cursor or a navigation that is none
     shown = 0
     stored = fetch(db, "SELECT spot, place, shown FROM path WHERE spot >= ? AND spot < ? ORDER BY spot", (base, end))

@@ -85,8 +85,19 @@ def _as_it_lies(path: Path) -> apsw.Connection:
 
 def _ready(db: apsw.Connection, check: Callable[[apsw.Connection], object], synchronous: str) -> None:
     db.set_busy_timeout(limits.BUSY_MS)
+    distrust(db)
     check(db)
     settle(db, synchronous)
+
+
+def distrust(db: apsw.Connection) -> None:
+    """Run nothing that a file brings along: whoever wrote it may have put a trigger on a table, or an endless view in place of one.
+
+    Temporary views, which are ours, go on working.
+    """
+    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
 
 
 def settle(db: apsw.Connection, synchronous: str) -> None:
@@ -110,7 +121,6 @@ def settle(db: apsw.Connection, synchronous: str) -> None:
     db.wal_autocheckpoint(limits.WAL_PAGES)
     db.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
     db.config(apsw.SQLITE_DBCONFIG_DQS_DDL, 0)
-    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
 
 
 def make_private(path: Path) -> None:
@@ -169,6 +179,12 @@ _OURS: Final[tuple[tuple[tuple[type[Exception], ...], type[WesaidError], str, st
         StoreDamagedError,
         "{path} is damaged, or is not a wesaid database",
         "`wesaid doctor` says what is damaged; `wesaid doctor --fix` saves what is readable, after it has made a copy",
+    ),
+    (
+        (apsw.SQLError,),  # all statements are ours, so it is the tables that do not fit them: one lacks, or a view stands in its place
+        StoreDamagedError,
+        "{path} has not the tables that wesaid makes",
+        "`wesaid doctor` says what is strange; `wesaid doctor --fix` saves what is readable, after it has made a copy",
     ),
     ((apsw.CantOpenError,), StoreReadOnlyError, "cannot open {path}", "check that the folder exists and that you may read and write it"),
     ((apsw.IOError,), StoreError, "reading or writing {path} failed", "check the disk; everything committed before is kept"),

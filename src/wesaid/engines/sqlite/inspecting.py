@@ -16,7 +16,7 @@ import apsw
 
 from wesaid import limits
 from wesaid.engines.sqlite import checking, schema
-from wesaid.engines.sqlite.connection import reachable, translated
+from wesaid.engines.sqlite.connection import distrust, reachable, translated
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.errors import StoreDamagedError, StoreForeignError
@@ -97,5 +97,5 @@ def unchanging(path: Path) -> apsw.Connection:
     db.set_busy_timeout(limits.BUSY_MS)
     db.pragma("cache_size", -limits.CACHE_KIB)
     db.pragma("temp_store", "memory")
-    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    distrust(db)
     return db

@@ -57,7 +57,7 @@ class Placing:
             ).get
             try:
                 known = Cursor.from_json(cursor)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise StoreDamagedError("where a window stands cannot be read", hint="`wesaid doctor --fix` makes it anew") from error
             state = WindowState(window, session, bool(findable), next_seq, length, known)
             self._windows[window] = state

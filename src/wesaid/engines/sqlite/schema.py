@@ -9,6 +9,7 @@ rows lie together and a range is one B-tree walk.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 import apsw
@@ -80,10 +81,10 @@ INDEX_TABLES: Final = {name: next(s for s in _V1 if f" {name} " in s.partition("
 
 def version_of(db: apsw.Connection) -> int:
     """The schema version of a file, 0 when it is empty. StoreForeignError, StoreNewerError when it is not ours to touch."""
-    # One statement, so that all three are of one moment: another process may be making the tables.
-    version, application, tables = db.execute(
-        "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id), count(*) FROM sqlite_schema"
-    ).get
+    with db:  # all three are of one moment: another process may be making the tables
+        # Not by SQL's `pragma_…`: a table or view of that name would answer instead.
+        version, application = int(db.pragma("user_version") or 0), db.pragma("application_id")
+        tables = db.execute("SELECT count(*) FROM sqlite_schema").get
     if application != APPLICATION_ID:
         if tables or version:
             raise StoreForeignError(
@@ -97,7 +98,7 @@ def version_of(db: apsw.Connection) -> int:
             hint="upgrade wesaid (pip install -U wesaid); nothing was changed",
             details={"found": version, "known": VERSION},
         )
-    return int(version)
+    return version
 
 
 def seen_as_new(db: apsw.Connection) -> None:
@@ -122,3 +123,34 @@ def migrate(db: apsw.Connection) -> None:
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
+
+
+def strange(db: apsw.Connection) -> list[str]:
+    """Names of what a file has besides the tables and indexes of its version, of what is made otherwise, and of indexes that lack, sorted.
+
+    Tables that lack, and what FTS5 keeps in its own, are for others to look at; the wording of those differs by SQLite's version.
+    """
+    expected = _made(version_of(db))
+    there = {(kind, name): sql for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@'")}
+    found = {name for (kind, name), sql in there.items() if (kind, name) not in expected or expected[kind, name] not in {None, sql}}
+    lacking = {
+        name for (kind, name), sql in expected.items() if kind == "index" and (kind, name) not in there and ("table", _table(sql)) in there
+    }
+    return sorted(str(name) for name in found | lacking)
+
+
+def _table(sql: str | None) -> str:
+    """The table that an index is on."""
+    return str(sql).partition(" ON ")[2].partition(" ")[0]
+
+
+@cache
+def _made(version: int) -> dict[tuple[str, str], str | None]:
+    """``(type, name)`` and statement of all that a version has; None for FTS5's own tables."""
+    db = apsw.Connection(":memory:")
+    for statement in (statement for step in MIGRATIONS[:version] for statement in step):
+        db.execute(statement)
+    names = {name for (name,) in db.execute("SELECT name FROM pragma_table_list WHERE type = 'shadow'")}
+    made = {(kind, name): None if name in names else sql for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_schema")}
+    db.close()
+    return made
