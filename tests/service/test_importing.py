@@ -302,6 +302,21 @@ def test_a_session_that_says_so_is_not_indexed(home: Home, tmp_path: Path) -> No
     assert bring(home, path)["skipped"] == {"do-not-index": 4}
 
 
+@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(
+    ("plain", "written"), [("", ""), ("<", "\\u003c"), ("w", "\\u0077"), (": do", ":\\u0020d\\u006F"), ("not index", "\\u006eot index")]
+)
+def test_a_session_that_says_so_in_another_writing_is_not_indexed(
+    home: Home, tmp_path: Path, coding: str, plain: str, written: str
+) -> None:
+    """Whatever the file's encoding is, and whichever characters its JSON escapes."""
+    path = tmp_path / "s.jsonl"
+    said = message("d", "c", "private <!-- wesaid: do not index -->")
+    path.write_bytes((CHAT + (said.replace(plain, written) if plain else said)).encode(coding))
+    assert bring(home, path)["skipped"] == {"do-not-index": 4}
+    assert hits(home, "albatross") == []
+
+
 def test_a_copy_of_a_file_adds_nothing(home: Home, tmp_path: Path) -> None:
     """Overlapping messages make it a copy of the session; what it has beyond that is added."""
     (tmp_path / "a.jsonl").write_text(CHAT)

@@ -8,7 +8,6 @@ U+0000 stays in strings, since an event is kept as it was; whoever makes text or
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
 import os
@@ -25,6 +24,8 @@ import msgspec
 
 from wesaid import limits
 from wesaid.errors import SourceError
+from wesaid.importers import coding
+from wesaid.importers.coding import UTF8, Encoding
 from wesaid.importers.payloads import omit_payloads
 
 Record = dict[str, Any]
@@ -56,28 +57,6 @@ class Identity:
     size: int
     mtime_ns: int
     head_digest: str  # `<bytes>:<sha256>`
-
-
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """How a file's bytes become lines."""
-
-    name: str
-    skip: int  # bytes of byte order mark
-    newline: bytes
-
-    @property
-    def width(self) -> int:
-        """Bytes of a code unit: a newline is one only at a multiple of it."""
-        return len(self.newline)
-
-
-_UTF8: Final = Encoding("utf-8", 0, b"\n")
-_MARKS: Final = (
-    (codecs.BOM_UTF8, Encoding("utf-8", 3, b"\n")),
-    (codecs.BOM_UTF16_LE, Encoding("utf-16-le", 2, b"\n\x00")),
-    (codecs.BOM_UTF16_BE, Encoding("utf-16-be", 2, b"\x00\n")),
-)
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -159,18 +138,20 @@ def digest_before(path: str, offset: int) -> str:
             raise failure(path, error) from error
 
 
-def contains(path: str, needle: bytes, *, start: int = 0) -> bool:
-    """Whether bytes occur in a file from ``start`` on; memory is one chunk."""
-    held = bytearray(limits.READ_CHUNK_BYTES)
-    kept = 0  # bytes of the chunk before that the needle may have begun in
+def contains(path: str, words: str, *, start: int = 0) -> bool:
+    """Whether a file may say something from ``start`` on (see ``coding``), in the file's own encoding; memory is one chunk."""
+    kept = 0  # bytes of the chunk before that the words may have begun in
     with _open(path) as handle:
         try:
-            handle.seek(max(0, start - len(needle)))
+            encoding = coding.of(handle.read(coding.MARK_BYTES))
+            most = encoding.longest(words)
+            held = bytearray(limits.READ_CHUNK_BYTES + most)
+            handle.seek(max(0, start - most))
             while got := handle.readinto(memoryview(held)[kept:]):
                 end = kept + got
-                if held.find(needle, 0, end) >= 0:
+                if coding.may_say(memoryview(held)[:end], words, encoding):
                     return True
-                kept = min(end, len(needle) - 1)
+                kept = min(end, most)
                 held[:kept] = held[end - kept : end]
         except OSError as error:
             raise failure(path, error) from error
@@ -263,8 +244,7 @@ def lines(path: str, offset: int = 0) -> Iterator[Line]:
     """
     with _open(path) as handle:
         try:
-            start = handle.read(3)
-            encoding = next((e for mark, e in _MARKS if start.startswith(mark)), _UTF8)
+            encoding = coding.of(handle.read(coding.MARK_BYTES))
             handle.seek(max(offset, encoding.skip))
             for raw, end, whole in _split(handle, encoding):
                 yield _line(raw, end, encoding, whole=whole)
@@ -305,14 +285,14 @@ def _newline(held: bytearray, encoding: Encoding, at: int) -> int:
 
 def row(raw: bytes | None, end: int) -> Line:
     """A value of a database row as a line; None for one that could not be had."""
-    return _line(raw, end, _UTF8, whole=True)
+    return _line(raw, end, UTF8, whole=True)
 
 
 def _line(raw: bytes | None, end: int, encoding: Encoding, *, whole: bool) -> Line:
     if raw is None:
         return Line(end, (), damaged=1)
     size = len(raw)  # in the file's own coding: the offset to come back to is counted in it
-    if encoding is not _UTF8 and encoding.width > 1:
+    if encoding is not UTF8 and encoding.width > 1:
         raw = raw.decode(encoding.name, "replace").encode("utf-8", "replace")
     bare = raw.strip()
     if not bare:

@@ -40,7 +40,10 @@ CODES: Final[dict[str, Code]] = {
     "store.busy": Code("error", "by hand", "Another process held the database longer than we wait; try again."),
     "store.damaged": Code("error", "copies", "The file is no database, was cut off, or pages of the transcripts are damaged.", FIX),
     "store.strange": Code(
-        "error", "copies", "The file has views, triggers or tables that wesaid does not make; nothing of them is run. Rows of ours are saved.", FIX
+        "error",
+        "copies",
+        "The file has views, triggers or tables that wesaid does not make; nothing of them is run. Rows of ours are saved.",
+        FIX,
     ),
     "store.failed": Code("error", "by hand", "The database could not be looked at for another reason; the message says which."),
     "rows.unreadable": Code("error", "copies", "Stored events do not unpack to JSON; their sources have them.", FIX),

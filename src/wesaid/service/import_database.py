@@ -16,7 +16,7 @@ from typing import Any
 from wesaid import keys, limits
 from wesaid.engines.contract import Writer
 from wesaid.errors import SourceError
-from wesaid.importers import NATIVE, openclaw_sqlite, reading
+from wesaid.importers import NATIVE, coding, openclaw_sqlite, reading
 from wesaid.importers.known import MAIN, Database, Told
 from wesaid.importers.openclaw import LineReader
 from wesaid.importers.openclaw_sqlite import Generation
@@ -187,7 +187,11 @@ class DatabaseImport(Intake):
             kept = read_to[window.session_id]
             after = kept["seq"] if kept else -1
             for row in openclaw_sqlite.rows(taken, window.session_id, after) if after < window.last else ():
-                if row.body is not None and NEEDLE in row.body and any(says_mark(self.dialect, record) for record in row.line.records):
+                if (
+                    row.body is not None
+                    and coding.may_say(row.body, NEEDLE)
+                    and any(says_mark(self.dialect, record) for record in row.line.records)
+                ):
                     return True
         return False
 

@@ -23,7 +23,7 @@ from wesaid.rules.redact import joined
 from wesaid.values import Event, SourceState
 
 MARKER: Final = "<!-- wesaid: do not index -->"
-NEEDLE: Final = b"wesaid: do not index"  # the part of it that no JSON writer escapes
+NEEDLE: Final = "wesaid: do not index"  # the part of it that JSON writers leave as it is
 REFUSED: Final = "do-not-index"  # the figure that it is counted under
 _OWN_ID_CHARS: Final = 32  # of a UUID; shorter ids come back in other conversations
 

@@ -131,7 +131,10 @@ def strange(db: apsw.Connection) -> list[str]:
     Tables that lack, and what FTS5 keeps in its own, are for others to look at; the wording of those differs by SQLite's version.
     """
     expected = _made(version_of(db))
-    there = {(kind, name): sql for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@'")}
+    there = {
+        (kind, name): sql
+        for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@'")
+    }
     found = {name for (kind, name), sql in there.items() if (kind, name) not in expected or expected[kind, name] not in {None, sql}}
     lacking = {
         name for (kind, name), sql in expected.items() if kind == "index" and (kind, name) not in there and ("table", _table(sql)) in there
