@@ -21,6 +21,8 @@ from wesaid import limits
 from wesaid.errors import SourceError
 from wesaid.importers import reading, reading_sqlite
 from wesaid.importers.reading_sqlite import snapshot, unpacked, zstd
+from wesaid.service import doctor, importing, methods, opening, searching
+from wesaid.values import OPERATOR
 
 ROOT = Path(__file__).parents[2]
 
@@ -189,6 +191,31 @@ def test_a_copy_is_private_and_has_no_name_while_it_is_read(tmp_path: Path, monk
     assert (set(modes), {each.name for each in scratch.iterdir()}) == ({0o700}, others)
     os.close(lock)
     db.close()
+
+
+@pytest.mark.parametrize("what", ["another import", "a search", "doctor", "doctor --fix"])
+def test_a_copy_that_a_kill_left_goes_with_whatever_is_imported_next(tmp_path: Path, what: str) -> None:
+    """Such copies hold credentials: any import takes them away, and so does a repair; a look and a search change nothing, but a look names it."""
+    left, used = (tmp_path / "home" / f"{reading_sqlite.PREFIX}{name}" for name in ("left", "used"))
+    for folder in (left, used):
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / "copy").write_bytes(reading_sqlite.MAGIC + b"a credential")
+        os.utime(folder, (1, 1))
+    lock = os.open(used, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # another process is reading there
+    with opening.open_home(tmp_path / "home") as home:
+        if what == "another import":
+            (tmp_path / "chat.jsonl").write_text("{}\n")
+            importing.import_paths(home, [tmp_path / "chat.jsonl"])
+        elif what == "a search":
+            searching.search(home, OPERATOR, methods.SearchParams(query="heron"))
+        else:
+            codes = {finding.code for finding in doctor.doctor(home, fix=what == "doctor --fix").findings}
+            assert "files.unfinished" in codes
+            assert "files.foreign" not in codes
+    assert left.exists() == (what in {"a search", "doctor"})
+    assert used.exists()
+    os.close(lock)
 
 
 def test_a_kill_leaves_no_copy(tmp_path: Path) -> None:

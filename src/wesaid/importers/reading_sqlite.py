@@ -38,7 +38,7 @@ if sys.platform != "win32":
 
 MAGIC: Final = b"SQLite format 3\x00"
 _LOGS: Final = ("-wal", "-journal")
-_PREFIX: Final = "wesaid-reading-"
+PREFIX: Final = "wesaid-reading-"  # of a copy's folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ def snapshot(path: str, scratch: Path | None = None) -> Iterator[Snapshot]:
     Raises:
         SourceError: it cannot be read, is damaged, or changed all the time while it was copied.
     """
-    _sweep(scratch)
+    sweep(scratch)
     try:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=scratch))  # 0700
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=scratch))  # 0700
     except OSError as error:
         raise _no_room(path, error) from error
     db: apsw.Connection | None = None
@@ -166,14 +166,17 @@ def _fingerprint(path: str) -> tuple[object, ...]:
     return (log,) if log else (b"", journal, now.st_ino, now.st_size, now.st_mtime_ns)
 
 
-def _sweep(scratch: Path | None) -> None:
-    """Take away copies that a process left which was killed while copying: nobody holds their lock any more."""
-    for folder in (scratch or Path(tempfile.gettempdir())).glob(f"{_PREFIX}*"):
+def sweep(scratch: Path | None) -> int:
+    """Take away copies that a process left which was killed while copying: nobody holds their lock any more. How many there were."""
+    swept = 0
+    for folder in (scratch or Path(tempfile.gettempdir())).glob(f"{PREFIX}*"):
         with suppress(OSError):
             is_old = folder.lstat().st_mtime < time.time() - limits.SNAPSHOT_LEFT_SECONDS
             if is_old and not folder.is_symlink() and (lock := _locked(folder)) is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.close(lock)
+                swept += 1
+    return swept
 
 
 def _locked(folder: Path) -> int | None:

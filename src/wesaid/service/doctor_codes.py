@@ -30,7 +30,7 @@ CODES: Final[dict[str, Code]] = {
     "files.link": Code("warning", "by hand", "Something in the home is a link to another place; it is left as it is."),
     "files.foreign": Code("note", "by hand", "Files in the home are not ours; they are left as they are."),
     "files.copies": Code("note", "by hand", "Copies of damaged databases lie beside the new ones; delete them when nothing is missed."),
-    "files.unfinished": Code("note", "mends", "A repair was interrupted; its unfinished file is removed.", FIX),
+    "files.unfinished": Code("note", "mends", "A repair or an import was interrupted; what it left is removed.", FIX),
     "disk.space": Code("warning", "by hand", "The disk is nearly full; what is committed stays readable, but nothing can be added."),
     # the database
     "store.unreadable": Code("error", "by hand", "The database may not be read: permissions of the file or of a folder above it."),

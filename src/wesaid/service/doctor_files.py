@@ -14,12 +14,13 @@ from typing import Final, NamedTuple
 
 from wesaid import keys, limits
 from wesaid.errors import StoreError
+from wesaid.importers import reading_sqlite
 from wesaid.settings import CONFIG_NAME
 from wesaid.values import Flaw
 
 DATABASE: Final = "agent.sqlite"
 _COPY: Final = f"{DATABASE}.damaged-"
-_UNFINISHED: Final = f"{DATABASE}.salvaging"
+_UNFINISHED: Final = (f"{DATABASE}.salvaging", reading_sqlite.PREFIX)
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO if os.name == "posix" else 0  # elsewhere modes say nothing of others
 
 
@@ -60,7 +61,9 @@ def flaws(home: Path) -> Iterator[Flaw]:
     unfinished = [e for e in mine if e.path.name.startswith(_UNFINISHED)]
     if unfinished:
         yield Flaw(
-            code="files.unfinished", message=f"{len(unfinished)} files of a repair that was interrupted", path=str(unfinished[0].path)
+            code="files.unfinished",
+            message=f"{len(unfinished)} files of a repair or an import that was interrupted",
+            path=str(unfinished[0].path),
         )
     if found and not all(os.access(e.path, os.W_OK) for e in mine):
         yield Flaw(code="files.read-only", message="the home, or a file in it, cannot be written by this user", path=str(home))
@@ -89,7 +92,7 @@ def marks(database: Path) -> tuple[tuple[int, int] | None, ...]:
 
 def mend(home: Path) -> int:
     """Close what others can read, and remove what an interrupted repair left; how many files that were. What is not ours is left alone."""
-    mended = 0
+    mended = reading_sqlite.sweep(home)
     for entry in _entries(home):
         if not entry.is_ours or entry.is_link or not entry.is_mine:
             continue
@@ -111,7 +114,7 @@ def _entries(home: Path) -> Iterator[_Entry]:
         return
     yield _Entry(home, home.stat(), is_ours=True)
     for path in _listed(home):
-        yield _entry(path, path.name in (CONFIG_NAME, "agents"))
+        yield _entry(path, path.name in (CONFIG_NAME, "agents") or path.name.startswith(reading_sqlite.PREFIX))
         if path.name != "agents" or path.is_symlink() or not path.is_dir():
             continue
         for folder in _listed(path):

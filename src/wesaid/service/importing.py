@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from wesaid import keys, limits
 from wesaid.engines.contract import Store
 from wesaid.errors import NotFoundError, StoreBusyError, StoreError
-from wesaid.importers import openclaw
+from wesaid.importers import openclaw, reading_sqlite
 from wesaid.importers.known import Database, LeftOut, Source
 from wesaid.importers.reading import printable
 from wesaid.service import import_linking, reconciling
@@ -64,6 +64,8 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
     wanted = Wanted(tool=tool, agent=agent, ignore=home.settings.import_ignore)
     if run.again is not None:
         _check_deleted(home, run.again)
+    for scratch in (home.path, None):  # copies of databases hold credentials: what a killed import left goes whatever is imported next
+        reading_sqlite.sweep(scratch)
     asked = list(paths)
     met = discover(asked or known_places(), wanted)
     accounts = []
