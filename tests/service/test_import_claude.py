@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pacing import bring_by_lines
 from wesaid.importers.known import Source
-from wesaid.service import erasing, exporting, importing, opening, searching, writing
+from wesaid.service import erasing, exporting, history, importing, methods, opening, searching, wire, writing
 from wesaid.service.import_refusing import MARKER, Around
 from wesaid.service.import_sources import Wanted, discover
 from wesaid.service.methods import SearchParams
@@ -417,6 +417,9 @@ def test_a_search_leaves_out_what_an_import_leaves_out(home: Home, tmp_path: Pat
 
 PRIVATE = [line(1, None, "<private>my corncrake</private> count the herons"), line(2, 1, "herons <PRIVATE>corncrake</private> nine"),
            line(3, 2, [{"type": "text", "text": "gulls <private>cor"}, {"type": "text", "text": "corncrake"}, {"type": "text", "text": "x</private> too"}]),
+           line(4, 3, [{"type": "text", "text": "rails <private why='x'>"}, {"type": "document", "title": "corncrake", "source": {"data": "corncrake"}},
+                       {"type": "tool_use", "id": "t", "name": "Edit", "input": {"edits": [{"a": "<private\n>"}, {"b": "corncrake"}, {"c": "</private>"}]}},
+                       {"type": "text", "text": "</private >"}], cwd="/w/<private>corncrake</private>", **{"<private>corncrake</private>": 1}),
            line(5, 2, "terns <private>and a corncrake, I forgot to close it"),
            {"type": "custom-title", "customTitle": "Birds <private>corncrake", "sessionId": S1},
            {"type": "last-prompt", "lastPrompt": "terns <private>and a corncrake", "sessionId": S1},
@@ -429,7 +432,13 @@ def test_private_spans_are_shown_nowhere(home: Home, tmp_path: Path) -> None:
     assert hits(home, "corncrake") == []
     assert len(hits(home, "herons")) == 2
     assert sessions(home)[K1].facts.title == "Birds"
-    shown = [*exporting.export(home, OPERATOR, K1), *exporting.export(home, OPERATOR, K1, format="md"), *said(home)]
+    shown = [
+        *exporting.export(home, OPERATOR, K1),
+        *exporting.export(home, OPERATOR, K1, format="md"),
+        *said(home),
+        sessions(home)[K1].facts.project or "",
+    ]
+    shown += [json.dumps(wire.history_json(history.history(home, OPERATOR, methods.HistoryParams(session_key=K1, include_tools=True))))]
     assert "corncrake" not in "".join(shown)
     assert "herons" in "".join(shown)
     assert "corncrake" in "".join(exporting.export(home, OPERATOR, K1, reveal=True))

@@ -411,6 +411,9 @@ def test_labels_are_set_redacted_and_removed(lab):
     row = writing.patch(lab.home, OPERATOR, MAIN, label="ferry password=hunter2hunter2", archived=True)
     assert row.facts.label == "ferry password=[redacted:password]"
     assert row.facts.archived_at is not None
+    row = writing.patch(lab.home, OPERATOR, MAIN, label="ferry <Private >heron</private>")
+    assert row.facts.label == "ferry"
+    assert writing.create(lab.home, OPERATOR, "agent:main:other", label="<private>heron").facts.label is None
     row = writing.patch(lab.home, OPERATOR, MAIN, label="", archived=False)
     assert (row.facts.label, row.facts.archived_at) == (None, None)
     with pytest.raises(InputError) as caught:

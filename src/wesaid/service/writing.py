@@ -16,6 +16,7 @@ from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
 from wesaid.errors import ConflictError, InputError, NotFoundError, quoted
 from wesaid.rules import searchable
+from wesaid.rules.private import without_private
 from wesaid.rules.redact import apply, joined
 from wesaid.service import addressing, titling
 from wesaid.service.opening import Home
@@ -174,7 +175,7 @@ def patch(home: Home, caller: Caller, key: str, *, label: str | None = None, arc
             raise addressing.absent(key)
         facts = current.facts
         if label is not None:
-            facts = replace(facts, label=home.redactor.redact(clean(label)) or None)
+            facts = replace(facts, label=home.redactor.redact(without_private(clean(label))) or None)
         if archived is not None:
             facts = replace(facts, archived_at=(facts.archived_at or home.now()) if archived else None)
         return writer.patch(facts.key, facts)
@@ -343,7 +344,7 @@ def _facts(home: Home, key: str, spawned_by: str | None, label: str | None) -> F
         session_id=home.new_id(),
         dialect=_DIALECT,
         kind=keys.kind(key),
-        label=home.redactor.redact(clean(label)) if label else None,
+        label=home.redactor.redact(without_private(clean(label))) or None if label else None,
         created_at=now,
         updated_at=now,
         spawned_by=spawned_by,
