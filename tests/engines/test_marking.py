@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
 import pytest
 
-from engine_tools import FEW, KEY, OTHER, add, check_index, complete, current, facts, leaf, open_engine, prepared, say, snapshot
+from engine_tools import FEW, KEY, OTHER, add, begin, check_index, complete, current, facts, leaf, open_engine, prepared, say, snapshot
 from wesaid import limits
 from wesaid.engines.sqlite.records import SHIFT, SHOWN, pack_body, pack_nav
 from wesaid.errors import ConflictError, StoreBusyError
-from wesaid.values import EVERYTHING, UNKNOWN, Scope, Versions
+from wesaid.rules import fold
+from wesaid.values import EVERYTHING, UNKNOWN, Clause, Scope, Versions
 
 VECTORS = json.loads((Path(__file__).parent.parent / "fixtures" / "branch_vectors.json").read_text())
 WORDS = ("alpha", "beta", "gamma")
@@ -108,6 +110,42 @@ def test_rows_of_an_older_redactor_lack_nothing_and_those_of_an_older_fold_do(st
     complete(store, slice_rows=2)
     assert stale(store) == {}
     check_index(store, WORDS)
+
+
+def test_texts_of_sessions_are_looked_at_again_after_another_redactor(store):
+    """By token, from behind the last one that was looked at; all are done only when that is said; other rules alone change nothing."""
+    for number in range(3):
+        begin(store, say(f"m{number}", "walrus"), key=f"agent:main:s{number}", title=f"walrus {number}")
+
+    def left(limit=FEW):
+        with store.reading() as view:
+            rows = view.renewing(limit=limit)
+        return rows and [row.facts.key[-2:] for row in rows]
+
+    assert left() is None
+    for versions, due in (
+        (Versions(fold.VERSION, 1), None),
+        (Versions(fold.VERSION + 1, 1), None),
+        (Versions(fold.VERSION + 1, 2), ["s0", "s1", "s2"]),
+    ):
+        with store.writing() as writer:
+            writer.mark(versions)
+        assert left() == due
+    assert left(limit=1) == ["s0"]
+    with store.writing() as writer:
+        rows = writer.renewing(limit=2)
+        writer.patch(rows[0].facts.key, replace(rows[0].facts, title="heron"))
+        writer.renewed(rows[-1].token)
+    assert left() == ["s2"]
+    with store.writing() as writer:
+        writer.renewed(writer.session("agent:main:s2").token)
+    assert left() == []
+    with store.writing() as writer:
+        writer.renewed(None)
+    assert left() is None
+    with store.reading() as view:
+        heron, walrus = (view.titles([Clause(terms=(fold.term(word),))], EVERYTHING, limit=FEW) for word in ("heron", "walrus"))
+    assert (heron, sorted(walrus)) == (["agent:main:s0"], ["agent:main:s1", "agent:main:s2"])
 
 
 def test_marking_for_the_same_rules_changes_nothing(store):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,9 +15,9 @@ from wesaid import api, limits
 from wesaid.errors import WesaidError
 from wesaid.rules import redact, searchable
 from wesaid.rules.redact import Redactor
-from wesaid.service import importing, listing, methods, opening, wire, writing
+from wesaid.service import erasing, importing, listing, methods, opening, reconciling, searching, wire, writing
 from wesaid.service.preparing import prepare
-from wesaid.values import OPERATOR, Caller, Event
+from wesaid.values import EVERYTHING, OPERATOR, Caller, Event
 
 MAIN = "agent:main:main"
 EXAMPLES = [(rule.kind, text, secret) for rule in redact.RULES for text, secret in rule.examples]
@@ -213,6 +215,45 @@ def test_changed_patterns_redact_old_rows_on_the_way_out(tmp_path):
         said += f"{list(store.export(MAIN, caller=OPERATOR))} {list(store.export(MAIN, caller=OPERATOR, format='md'))} {store.session(MAIN).info()}"
     assert "FERRY-0042" not in said
     assert said.count("[redacted:custom]") >= 6
+
+
+@pytest.mark.parametrize("query", ["kumquat8841*", "kumq*", "kumquat8841xyzz", "-plain kumquat8841*", "8841*"])
+def test_changed_patterns_let_no_question_confirm_what_older_rows_and_titles_hold(tmp_path, query):
+    """Not the beginning of it, before anything is renewed (nobody may write) nor after; other words of the same rows are found all along."""
+    secret = "kumquat8841xyzzy"
+    with opening.open_home(tmp_path, environ={}) as home:
+        writing.append(
+            home, OPERATOR, MAIN, [{"role": "user", "text": f"title {secret} please"}, {"role": "assistant", "text": f"it is {secret} now"}]
+        )
+        writing.create(home, OPERATOR, "agent:main:label", label=f"label {secret}")
+        writing.append(home, OPERATOR, "agent:main:label", [{"role": "user", "text": "plain"}])
+        with home.store("main").writing() as writer:
+            writer.patch(MAIN, replace(writer.session(MAIN).facts, project=f"/w/{secret}"))
+    (tmp_path / "config.toml").write_text('[redaction]\npatterns = ["kumquat[0-9]{4}[a-z]{5}"]\n')
+
+    def hits(home, asked):
+        return {hit.session_key for hit in searching.search(home, OPERATOR, methods.SearchParams(query=asked, wait_ms=0)).hits}
+
+    with opening.open_home(tmp_path, environ={}) as home:
+        blocker = apsw.Connection(str(tmp_path / "agents" / "main" / "agent.sqlite"))
+        blocker.execute("BEGIN IMMEDIATE")
+        assert hits(home, query) == set()
+        assert hits(home, "label") == {"agent:main:label"}
+        assert hits(home, "please") == {MAIN}
+        blocker.execute("ROLLBACK")
+        blocker.close()
+        assert reconciling.reconcile(home, seconds=60) == 0
+        assert erasing.erase(home, ["main"], seconds=60)
+        assert hits(home, query) == set()
+        assert hits(home, "label") == {"agent:main:label"}
+        with home.store("main").reading() as view:
+            for row in view.sessions(EVERYTHING):
+                assert secret not in repr((row.facts.title, row.facts.label, row.facts.project))
+            assert view.renewing(limit=1) is None
+    db = apsw.Connection(str(tmp_path / "agents" / "main" / "agent.sqlite"))
+    assert [word for (word,) in db.execute("SELECT word FROM word") if "8841" in word or word == "kumquat"] == []
+    assert db.execute("SELECT count(*) FROM titles WHERE titles MATCH 'kumquat8841xyzzy'").get == 0
+    db.close()
 
 
 def test_values_of_the_environment_leave_by_no_road(tmp_path):

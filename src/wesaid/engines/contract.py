@@ -155,6 +155,12 @@ class View(Protocol):
     def versions(self) -> Versions | None:
         """The rules that all index rows outside stale windows were made with; ``UNKNOWN`` for several, None before the first row."""
 
+    def renewing(self, *, limit: int) -> list[SessionRow] | None:
+        """The next sessions whose title, label and project an older redactor let pass, by token.
+
+        Empty when all were looked at and ``Writer.renewed`` was not told that the rows are renewed too; None when nothing is to be renewed.
+        """
+
     def unmarked(self) -> bool:
         """Whether rows have no index and no mark says so: a restored backup, a dropped index, windows of a program that made none.
 
@@ -215,7 +221,13 @@ class Writer(View, Protocol):
     def mark(self, versions: Versions) -> None:
         """Mark as stale what was made by other rules, has lost its index, or never had one; from now on ``versions`` are the store's.
 
-        Rows that are there keep serving until they are renewed. What ``unmarked`` found is mended first: missing tables are made again.
+        Rows that are there keep serving until they are renewed; of another redactor, so do titles, labels and projects (``renewing``). What ``unmarked`` found is mended first: missing tables are made again.
+        """
+
+    def renewed(self, token: int | None) -> None:
+        """The texts of sessions up to this token were looked at; None: all are, and no row is stale any more.
+
+        Then what only they said is to be erased, from the vocabulary too.
         """
 
     def drop_index(self) -> None:

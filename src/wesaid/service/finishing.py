@@ -58,7 +58,7 @@ def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
     for agent, view in walk.views.items():
         for key in view.titles(walk.asked.clauses, walk.scopes[agent], limit=limits.RESULTS_MAX):
             row = view.session(key)
-            if row is None or key in known or key in walk.filters.exclude_keys or _is_excluded(walk, row):
+            if row is None or key in known or key in walk.filters.exclude_keys or not _is_titled(walk, row):
                 continue
             found = _first_said(walk, view, row)
             if found is not None:
@@ -68,10 +68,15 @@ def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
     return made[:room]
 
 
-def _is_excluded(walk: Walk, row: SessionRow) -> bool:
-    """Whether a session's title or label has a word that the query excludes."""
-    words = fold.tokens(f"{row.facts.title or ''} \n {row.facts.label or ''}")
-    return any(fold.find(words, term) for term in walk.asked.excluded)
+def _is_titled(walk: Walk, row: SessionRow) -> bool:
+    """Whether a session's title and label, as they are shown, have every clause and no word that the query excludes.
+
+    Those of an older redactor may hold what today's hides, and the index with them: it must not be confirmed.
+    """
+    facts = safe(walk.home.redactor, row).facts
+    words = fold.tokens(f"{facts.title or ''} \n {facts.label or ''}")
+    has_all = all(any(fold.find(words, term) for term in clause.terms) for clause in walk.asked.clauses)
+    return has_all and not any(fold.find(words, term) for term in walk.asked.excluded)
 
 
 def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -> str | None:

@@ -21,7 +21,7 @@ from wesaid import limits
 from wesaid.engines.contract import Store, View, Writer
 from wesaid.errors import StoreError
 from wesaid.rules import fold
-from wesaid.service import alive, erasing, opening, process
+from wesaid.service import alive, erasing, opening, preparing, process
 from wesaid.service.apart import Preparer
 from wesaid.service.background import Stopping
 from wesaid.service.opening import Home
@@ -45,6 +45,8 @@ def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float, lacking: 
             store = home.engine.store(agent)
             if store is not None and (not worked or monotonic() < until):
                 worked = _Work(home, store, scope, until=until, lacking=lacking).run() or worked
+                if not lacking:
+                    _renew(home, store, until=until)
 
 
 def wait_for(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
@@ -86,12 +88,15 @@ def reconcile(home: Home, *, seconds: float) -> int:
     for agent in agents:
         with suppress(StoreError), home.store(agent).reading() as view:
             left += len({window.key for window in view.stale(EVERYTHING, limit=limits.STALE_WINDOWS_A_SEARCH)}) + is_due(home, view)
+            left += view.renewing(limit=1) is not None
     return left
 
 
 def wake(home: Home, views: Mapping[str, View]) -> None:
     """Start the background reconciler when something in these stores is stale, whoever may see it."""
-    if any(view.stale(EVERYTHING, limit=1) for view in views.values()):  # what is due was marked before, or will be by the next search
+    if any(
+        view.stale(EVERYTHING, limit=1) or view.renewing(limit=1) is not None for view in views.values()
+    ):  # what is due was marked before, or will be by the next search
         agents = list(views)
         home.background.wake(lambda stopping: _go_on(home, agents, stopping))
 
@@ -134,6 +139,30 @@ def _work_on(home: Home, agents: list[str], stopping: Stopping, *, until: float 
         store = home.engine.store(agent)
         if store is not None and not stopping():
             _Work(home, store, EVERYTHING, until=until, stopping=stopping).run()
+            _renew(home, store, until=until, stopping=stopping)
+
+
+def _renew(home: Home, store: Store, *, until: float, stopping: Stopping | None = None) -> None:
+    """Titles, labels and projects redacted by today's rules, at least one slice of them; when the rows are renewed too, the end of it.
+
+    A slice is read, redacted and written in one transaction: texts are short, and whoever comes next goes on behind it.
+    """
+    while True:
+        with store.reading() as view:
+            if view.renewing(limit=1) is None:
+                return
+        with store.writing(seconds=min(max(until - monotonic(), limits.POLL_SECONDS), limits.BACKGROUND_WAIT_SECONDS)) as writer:
+            rows = writer.renewing(limit=limits.REBUILD_SLICE_ROWS)
+            for row in rows or ():
+                facts = preparing.safe(home.redactor, row).facts
+                if facts != row.facts:
+                    writer.patch(facts.key, facts)
+            if rows:
+                writer.renewed(rows[-1].token)
+            elif rows is not None and not writer.stale(EVERYTHING, limit=1):
+                writer.renewed(None)
+        if not rows or monotonic() >= until or (stopping is not None and stopping()):
+            return
 
 
 def _is_done_apart(home: Home, agents: list[str], stopping: Stopping) -> bool:

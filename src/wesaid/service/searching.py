@@ -18,7 +18,7 @@ from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.errors import InputError, quoted
 from wesaid.rules import bounds, fold, plan, query, rank, when
-from wesaid.service import addressing, finishing, freshening, reconciling
+from wesaid.service import addressing, confirming, finishing, freshening, reconciling
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
 from wesaid.service.preparing import digest, words_of
@@ -136,7 +136,8 @@ def _candidates(walk: Walk, tier: Tier, view: View, scope: Scope) -> list[Candid
         share = (limits.CANDIDATES - len(seen)) // (len(matches) - number)
         found = view.candidates(match, scope, walk.filters, limit=share, oldest_first=oldest_first)
         walk.complete = walk.complete and found.complete
-        seen |= {candidate.rowid: candidate for candidate in found.candidates}
+        kept = confirming.confirmed(walk, view, scope, match, found.candidates)
+        seen |= {candidate.rowid: candidate for candidate in kept}
     return list(seen.values())
 
 

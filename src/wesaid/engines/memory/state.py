@@ -72,6 +72,7 @@ class State:
     marked: dict[int, int] = field(default_factory=dict)  # window -> position from which its rows are to be looked at
     missed: set[int] = field(default_factory=set)  # those of them that count as incomplete until then
     versions: Versions | None = None
+    renewing: int | None = None  # token of the last session whose texts were redacted again; None: nothing is to be renewed
     turn: tuple[str, int] | None = None  # who reconciles, and until when
 
     def copy(self) -> State:

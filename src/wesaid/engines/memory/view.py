@@ -239,6 +239,14 @@ class MemoryView:
         """What was marked last; before that, what made the first row."""
         return self._state.versions
 
+    def renewing(self, *, limit: int) -> list[SessionRow] | None:
+        """Sessions by token, from behind the last one that was looked at."""
+        after = self._state.renewing
+        if after is None:
+            return None
+        left = sorted((s for s in self._state.sessions.values() if s.token > after), key=lambda s: s.token)
+        return [self._row(s) for s in left[:limit]]
+
     def unmarked(self) -> bool:
         """Never: there is no index that could be lost."""
         return False

@@ -82,7 +82,13 @@ class MemoryWriter(MemoryView):
             self._mark_all()
         if before is not None and before.fold != versions.fold:
             self._state.missed = set(self._state.marked)
+        if before is not None and before.redact != versions.redact:
+            self._state.renewing = 0
         self._state.versions = versions
+
+    def renewed(self, token: int | None) -> None:
+        """How far the sessions' texts were looked at."""
+        self._state.renewing = token
 
     def drop_index(self) -> None:
         """There is none; what is visible is marked all the same."""

@@ -14,7 +14,7 @@ import apsw
 
 from wesaid import limits
 from wesaid.engines.sqlite.connection import fetch
-from wesaid.engines.sqlite.erasing import VOCABULARY
+from wesaid.engines.sqlite.erasing import PENDING, VOCABULARY
 from wesaid.engines.sqlite.records import SHIFT
 from wesaid.engines.sqlite.schema import INDEX_TABLES
 from wesaid.rules import branch, fold
@@ -24,6 +24,7 @@ WINDOWS: Final = "windows"
 _FOLD: Final = "fold"
 _REDACT: Final = "redact"
 _TURN: Final = "turn"
+_RENEWING: Final = "renewing"  # the last session whose title, label and project today's redactor has looked at
 _SHADOWS: Final = ("config", "content", "data", "docsize", "idx")  # of an FTS5 table
 _NEEDED: Final = (*INDEX_TABLES, *(f"{name}_{part}" for name in ("words", "titles") for part in ("data", "idx", "config", "docsize")))
 
@@ -33,7 +34,8 @@ def versions(db: apsw.Connection) -> Versions | None:
     found = dict(fetch(db, "SELECT name, value FROM meta WHERE name IN (?, ?)", (_FOLD, _REDACT)))
     if not found:
         return None
-    return Versions(int(found.get(_FOLD, UNKNOWN.fold)), int(found.get(_REDACT, UNKNOWN.redact)))
+    by_fold, by_redactor = (found.get(name) for name in (_FOLD, _REDACT))
+    return Versions(by_fold if isinstance(by_fold, int) else UNKNOWN.fold, by_redactor if isinstance(by_redactor, int) else UNKNOWN.redact)
 
 
 def first_row(db: apsw.Connection, made_with: Versions) -> None:
@@ -86,6 +88,8 @@ def mark(db: apsw.Connection, now: Versions) -> None:
         _mark_all(db, "keep")  # other words find them: until they are renewed they may be missed
     elif before not in {None, now}:
         _mark_all(db, "old")
+    if before is not None and before.redact != now.redact:
+        db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, 0)", (_RENEWING,))
     db.executemany("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", [(_FOLD, now.fold), (_REDACT, now.redact)])
 
 
@@ -97,6 +101,23 @@ def _mark_all(db: apsw.Connection, what: str) -> None:
     )
     if what == "keep":
         db.execute("UPDATE stale SET keep = 0")
+
+
+def renewing(db: apsw.Connection, limit: int) -> list[str] | None:
+    """Keys of sessions whose texts have to be redacted again, see ``contract.View.renewing``."""
+    after = db.execute("SELECT value FROM meta WHERE name = ?", (_RENEWING,)).get
+    if after is None:
+        return None
+    return [key for (key,) in fetch(db, "SELECT key FROM session WHERE token > ? ORDER BY token LIMIT ?", (int(after), limit))]
+
+
+def renewed(db: apsw.Connection, token: int | None) -> None:
+    """See ``contract.Writer.renewed``. The words that only old rows had are in the vocabulary and in segments: a round of erasing is due."""
+    if token is not None:
+        db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (_RENEWING, token))
+        return
+    db.execute("DELETE FROM meta WHERE name = ?", (_RENEWING,))
+    db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, 1)", (PENDING,))
 
 
 def drop_index(db: apsw.Connection) -> None:

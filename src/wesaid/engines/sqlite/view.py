@@ -303,6 +303,11 @@ class SqliteView:
         """See the contract."""
         return marking.versions(self._db)
 
+    def renewing(self, *, limit: int) -> list[SessionRow] | None:
+        """See the contract."""
+        keys = marking.renewing(self._db, limit)
+        return None if keys is None else [row for row in map(self.session, keys) if row is not None]
+
     def unmarked(self) -> bool:
         """See the contract."""
         return marking.unmarked(self._db)

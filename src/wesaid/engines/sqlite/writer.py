@@ -186,6 +186,10 @@ class SqliteWriter(SqliteView):
         for window in strange:
             self.rebuild(window)
 
+    def renewed(self, token: int | None) -> None:
+        """See the contract."""
+        marking.renewed(self._db, token)
+
     def drop_index(self) -> None:
         """See the contract."""
         marking.drop_index(self._db)
