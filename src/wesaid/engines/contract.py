@@ -96,7 +96,7 @@ class View(Protocol):
 
     # events
     def events(self, window: int, *, after_seq: int = -1, limit: int) -> list[StoredEvent]:
-        """Rows of a window in order of ``seq``, all of them, visible or not."""
+        """Rows of a window in order of ``seq``, all of them, visible or not. A row that cannot be unpacked has an empty ``body``, here as everywhere."""
 
     def event(self, window: int, event_id: str) -> StoredEvent | None:
         """The newest row with this id in a window."""

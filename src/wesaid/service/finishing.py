@@ -13,7 +13,7 @@ from wesaid.engines.contract import View
 from wesaid.rules import bounds, excerpt, fold, rank
 from wesaid.service import lacking, resuming, wire
 from wesaid.service.methods import SearchParams
-from wesaid.service.preparing import Words, safe, words_of
+from wesaid.service.preparing import Words, lost, safe
 from wesaid.service.walk import Walk
 from wesaid.values import Candidate, Filters, Hit, Neighbour, Page, SessionRow, StoredEvent, Term
 
@@ -27,10 +27,12 @@ class _Found:
     words: Words
 
 
-def hits(walk: Walk, places: Sequence[rank.Place], terms: Sequence[Term]) -> list[Hit]:
-    """Results for places, in their order."""
+def hits(walk: Walk, places: Sequence[rank.Place], terms: Sequence[Term]) -> tuple[list[Hit], bool]:
+    """Results for places, in their order, as many as were asked for; and whether places are left. One that cannot be read takes none's place."""
     made: list[Hit] = []
     for place in places:
+        if len(made) == walk.params.limit:
+            return made, True
         candidate = place.scored.candidate
         view = walk.views[candidate.agent_id]
         found = _read(walk, view, candidate)
@@ -49,7 +51,7 @@ def hits(walk: Walk, places: Sequence[rank.Place], terms: Sequence[Term]) -> lis
                 parts={name: round(value, limits.SCORE_DECIMALS) for name, value in place.scored.parts.items()},
             )
         )
-    return made
+    return made, False
 
 
 def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
@@ -80,6 +82,7 @@ def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -
     narrowed = None if found_any else lacking.reason(walk.views, walk.scopes, walk.filters)
     reasons = (
         (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid doctor` says why"),
+        (bool(walk.lost), lost(len(walk.lost))),
         (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
         (not walk.asked.clauses, "the query has filters and no words; give at least one word to look for"),
         (found_any, None),
@@ -164,7 +167,7 @@ def _read(walk: Walk, view: View, candidate: Candidate) -> _Found | None:
     events = view.events(candidate.window, after_seq=candidate.seq - 1, limit=1)
     if row is None or not events:
         return None
-    words = words_of(walk.home.redactor, row.facts.dialect, events[0], reveal=walk.params.reveal)
+    words = walk.words(row, events[0], reveal=walk.params.reveal)
     return _Found(row, events[0], words) if words is not None else None
 
 
@@ -175,7 +178,7 @@ def _first_said(walk: Walk, view: View, row: SessionRow) -> _Found | None:
         if not window.findable:
             continue
         for event in view.path(window.window, start=0, count=limits.ECHO_MESSAGES, shown=True):
-            words = words_of(walk.home.redactor, row.facts.dialect, event, reveal=walk.params.reveal)
+            words = walk.words(row, event, reveal=walk.params.reveal)
             if words is not None and words.role == "user":
                 return _Found(row, event, words)
             first = first or (_Found(row, event, words) if words is not None else None)
@@ -194,7 +197,7 @@ def _context(walk: Walk, view: View, found: _Found) -> tuple[Neighbour, ...]:
     if position is None:
         return ()
     for event in view.path(found.event.window, start=position, count=at - start + 1 + params.context, shown=True):
-        words = words_of(walk.home.redactor, found.row.facts.dialect, event, reveal=params.reveal)
+        words = walk.words(found.row, event, reveal=params.reveal)
         if event.seq != found.event.seq and words is not None:
             text = bounds.clip(words.text, limits.SNIPPET_CODE_POINTS)[0]
             near.append(Neighbour(message_id=event.id or "", role=words.role, timestamp=event.timestamp, text=text))

@@ -25,7 +25,7 @@ from wesaid.rules import branch
 from wesaid.service.import_facts import Target
 from wesaid.service.import_refusing import NEEDLE, REFUSED, says_mark
 from wesaid.service.import_writing import Intake
-from wesaid.service.preparing import again, record_of
+from wesaid.service.preparing import again, readable
 from wesaid.values import Nav, SourceState, WindowSpec
 
 Kept = dict[str, Any]  # what is remembered of a window; see `_remember`
@@ -267,8 +267,9 @@ class DatabaseImport(Intake):
                 return found and not ours
             after = rows[-1].seq
             alone = [row for row in rows if row.id and row.id not in names and row.position is not None]
-            ours |= any(NATIVE in record_of(row) for row in alone)
-            made = [again(self.home.redactor, self.dialect.name, row, subagent=subagent) for row in alone if NATIVE not in record_of(row)]
+            told = [(row, record) for row in alone if (record := readable(row)) is not None]
+            ours |= any(NATIVE in record for _, record in told)
+            made = [again(self.home.redactor, self.dialect.name, row, subagent=subagent) for row, record in told if NATIVE not in record]
             kept = [prepared for prepared in made if prepared.event.nav.has_message]
             if kept:
                 found = True

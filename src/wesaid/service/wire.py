@@ -109,6 +109,7 @@ def history_json(page: HistoryPage) -> dict[str, Any]:
         "droppedMessages": page.dropped_messages,
         "contentTruncated": page.content_truncated,
         "contentRedacted": page.content_redacted,
+        "unreadableMessages": page.unreadable,
         "indexing": page.indexing,
     }
     return made | {name: value for name, value in flags.items() if value}
