@@ -66,7 +66,7 @@ MUTATIONS = (
         "        tokens = self._tokens(scope, Filters())\n        if tokens == []:\n            return 0\n        narrow",
         "        tokens = None\n        if tokens == []:\n            return 0\n        narrow", (HIDDEN,),
     ),
-    Mutation("messages of hidden sessions counted", "service/searching.py", "view.count_sessions(walk.scopes[agent])", "view.count_sessions(Scope())", (HIDDEN,)),
+    Mutation("messages of hidden sessions counted", "service/searching.py", "view.count_sessions(walk.scopes[agent], walk.filters)", "view.count_sessions(Scope(), walk.filters)", (HIDDEN,)),
     Mutation("own lineage first", "rules/rank.py", "return 2 if candidate.key in corpus.own", "return -2 if candidate.key in corpus.own", ("tests/rules/test_rank.py", "tests/contract/test_visibility.py")),
     Mutation(
         "the sandbox widens self", "rules/visibility.py", ' and rules.visibility != "self"', "", ("tests/rules/test_visibility.py", TABLE),

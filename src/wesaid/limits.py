@@ -37,6 +37,7 @@ LIST_MESSAGES_MAX: Final = 20  # messages inline in a list's row, as OpenClaw
 LIST_DEFAULT: Final = 100
 LIST_MAX: Final = 200
 LIST_SLICE_ROWS: Final = 200  # read of one agent at a time; the largest page
+HINT_NAMES: Final = 5  # of projects that a hint lists: enough to see how they are written
 LIST_FLAGS_BYTES: Final = 1024  # of a page: counts, offset, and the names of agents that failed
 LIST_BYTES: Final = 64 * 1024  # OpenClaw's 65 536
 PREVIEW_CODE_POINTS: Final = 120  # a derived title or a preview is a line, not a paragraph

@@ -47,3 +47,8 @@ def typed(names: tuple[str, ...]) -> str:
             for each in value if isinstance(value, tuple) else (value,):
                 words += [param.opts[0]] if each is True else [param.opts[0], quoted(str(each))]
     return "".join(f" {word}" for word in words)
+
+
+def as_options(hint: str | None) -> str | None:
+    """A hint in this door's words: it names the option, where the service names the field."""
+    return hint.replace("sessionKey", "--session") if hint else hint

@@ -70,8 +70,8 @@ class View(Protocol):
     def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
         """Sessions in scope one of whose windows has an event of this id, latest first; a handful at most."""
 
-    def count_sessions(self, scope: Scope) -> int:
-        """How many sessions are in scope; cheap."""
+    def count_sessions(self, scope: Scope, filters: Filters = NO_FILTERS) -> int:
+        """How many sessions are in scope; cheap. Of ``filters`` only ``tool`` and ``project`` are looked at."""
 
     def children(self, key: str) -> list[str]:
         """Keys in this database whose ``spawned_by`` is ``key``."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
+from wesaid.errors import quoted
 from wesaid.rules import bounds, excerpt, fold, rank
 from wesaid.service import lacking, resuming, wire
 from wesaid.service.methods import SearchParams
@@ -77,19 +78,34 @@ def _is_excluded(walk: Walk, row: SessionRow) -> bool:
 
 
 def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -> str | None:
-    """One sentence for an answer that is empty or partial: what was not searched, and what would widen it."""
-    operator = walk.caller.is_operator
-    narrowed = None if found_any else lacking.reason(walk.views, walk.scopes, walk.filters)
-    reasons = (
+    """What an answer that is empty or not what was asked for says: what was not searched or searched instead, then what would widen it."""
+    redacted = walk.home.redactor.redact(walk.params.query)
+    told = (
         (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid doctor` says why"),
         (bool(walk.lost), lost(len(walk.lost))),
+        (
+            redacted != walk.params.query,
+            f"part of the query is hidden by redaction; what was searched is {quoted(redacted, limits.LABEL_CODE_POINTS)}",
+        ),
+        (walk.asked.unexcluded, "there is nothing but excluded words, so they were looked for; give a word to exclude them from"),
+    )
+    sentences = [sentence for holds, sentence in told if holds]
+    if not found_any and not failed:
+        sentences.append(_wider(walk, sessions))
+    return "; ".join(sentences) or None
+
+
+def _wider(walk: Walk, sessions: int) -> str:
+    """Why nothing was found, and what would widen the search."""
+    operator = walk.caller.is_operator
+    narrowed = lacking.reason(walk.home.redactor, walk.views, walk.scopes, walk.filters)
+    reasons = (
         (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
         (not walk.asked.clauses, "the query has filters and no words; give at least one word to look for"),
-        (found_any, None),
+        (narrowed is not None, narrowed or ""),
         (sessions == 0 and operator, "there are no sessions yet; `wesaid import` brings in transcripts"),
         (sessions == 0, "no session is in this caller's scope"),
         (walk.params.session_key is not None, "only one session was searched; leave sessionKey out to search all"),
-        (narrowed is not None, narrowed),
         (walk.filters != Filters(), f"filters narrow this search: {', '.join(_used(walk.filters))}"),
         (walk.params.order != "relevance", "by time only messages with all words are found; order by relevance finds those with some"),
         (bool(walk.asked.excluded), "excluded words narrow this search; leave -word out"),

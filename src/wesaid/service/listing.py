@@ -37,7 +37,7 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
         passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
         chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
         more = len(chosen) > params.limit
-        hint = None if chosen or params.offset else lacking.reason(views, scopes, asked)
+        hint = None if chosen or params.offset or failed else lacking.reason(home.redactor, views, scopes, asked)
         reading = _Reading(home, caller, policy, params)
         rows = [reading.row(views[agent], row) for agent, row in chosen[: params.limit]]
         hint = lost(len(reading.lost)) if reading.lost else hint

@@ -67,6 +67,11 @@ def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
     return home.answered(scopes, answer)
 
 
+def project_in(text: str) -> str | None:
+    """The folder that a query asks for in its own words (``project:~/ferry``), as it was typed. QueryError as for a search."""
+    return query.parse(text).fields.get("project") if "project:" in text else None
+
+
 def go_on(home: Home, caller: Caller, params: SearchParams, *, seconds: float) -> None:
     """Read on in what a search left behind (``Diagnostics.sources_behind``), for at most about so long."""
     policy = addressing.policy_of(home, caller)
@@ -85,7 +90,7 @@ def _answer(walk: Walk, stale: int, failed: tuple[str, ...]) -> Page:
     by_words_alone = walk.params.order == "relevance" and walk.filters == Filters(exclude_keys=walk.filters.exclude_keys)
     if by_words_alone and walk.asked.clauses and len(hits) < walk.params.limit:
         hits += finishing.title_hits(walk, {candidate.key for _, candidate in found}, walk.params.limit - len(hits))
-    sessions = sum(view.count_sessions(walk.scopes[agent]) for agent, view in walk.views.items())
+    sessions = sum(view.count_sessions(walk.scopes[agent], walk.filters) for agent, view in walk.views.items())
     diagnostics = Diagnostics(
         scope=walk.policy.name,
         sandboxed=walk.policy.sandboxed,
