@@ -209,11 +209,11 @@ CONFIG_BYTES: Final = 256 * 1024  # of config.toml; a larger file is not one tha
 # ── the command line ─────────────────────────────────────────────────────────────────────────────────────────────
 CLI_REBUILD_SECONDS: Final = 2.0  # contract: a command that leaves stale sessions goes on at most this long
 CLI_WIDTH_MAX: Final = 110  # cells; prose in longer lines is hard to read, however wide the terminal
-CLI_PIPE_CELLS: Final = 120  # of a table row in a pipe: no terminal says how wide, and a page of that still reads
 CLI_PATH_CELLS_MIN: Final = 16  # of a path beside other facts; with less room it goes to a line of its own
 CLI_SOURCE_CELLS_MIN: Final = 44  # of an import's source: `…/`, a UUID and `.jsonl`; columns of figures give way to it
 CLI_CALL_CELLS: Final = 400  # of a tool's arguments in a page of history: what was called is recognised; `show` has all of it
 CLI_SOURCES_SHOWN: Final = 20  # an import of more sources shows its totals and what went wrong, not a line for each
+CLI_SLOW_SECONDS: Final = 2.0  # a write that takes longer waits for another program's; a person is told
 CLI_COMPLETION_KEYS: Final = 200  # session keys offered to a shell; a longer list helps nobody and must not be waited for
 SECONDS_MS: Final = 1000
 MINUTE_MS: Final = 60_000

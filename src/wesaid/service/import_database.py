@@ -17,7 +17,7 @@ from wesaid import keys, limits
 from wesaid.engines.contract import Writer
 from wesaid.errors import SourceError
 from wesaid.importers import NATIVE, openclaw_sqlite, reading
-from wesaid.importers.known import MAIN, Database, Told
+from wesaid.importers.known import MAIN, Database, Reason, Told
 from wesaid.importers.openclaw import LineReader
 from wesaid.importers.openclaw_sqlite import Generation
 from wesaid.importers.reading_sqlite import Snapshot, snapshot
@@ -36,7 +36,7 @@ Held = Mapping[str, tuple[str, int]]  # what a database holds: session id -> key
 class Standing:
     """What stands against a session of the database, or nothing does."""
 
-    refused: str | None = None
+    refused: Reason | None = None
     lifts: str | None = None  # a tombstone that is to be lifted
     stored: Mapping[str, tuple[int, str, bool]] = field(default_factory=dict)  # its windows here: session id -> ordinal, reason, findable
 

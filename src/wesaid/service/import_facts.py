@@ -15,7 +15,7 @@ import msgspec
 
 from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
-from wesaid.importers.known import Dialect, Reader, Told
+from wesaid.importers.known import Dialect, Reader, Reason, Told
 from wesaid.rules import searchable
 from wesaid.rules.private import without_private
 from wesaid.rules.redact import Redactor, joined
@@ -38,7 +38,7 @@ class Target:
     slot: str
     key: str
     told: Told
-    refused: str | None = None  # why it is not imported
+    refused: Reason | None = None  # why it is not imported
     known: set[Mark] | None = None  # what is stored already; None: nothing of it can be
     ids: set[str] = field(default_factory=set)
     known_as: str = "unchanged"  # the figure of what is stored already
