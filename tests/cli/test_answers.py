@@ -127,6 +127,26 @@ def test_hints_name_options_as_they_are_typed(wesaid: Run, ferry: Said) -> None:
     assert "--session" in wesaid("search", "qwertz", "--session", "agent:main:main", "--json").json["diagnostics"]["hint"]
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("history", "agent:main:main", "--around", "m1", "--before", "-1"), "--before"),
+        (("history", "agent:main:main", "--around", "m1", "--after", "-1"), "--after"),
+        (("history", "agent:main:main", "--limit", "0"), "--limit"),
+        (("sessions", "--active-minutes", "0"), "--active-minutes"),
+        (("search", "ferry", "--context", "-1"), "--context"),
+    ],
+)
+def test_a_value_out_of_range_is_named_by_its_option(wesaid: Run, words: tuple[str, ...], option: str) -> None:
+    """In the message and in the hint; the object names the field too."""
+    ran = wesaid(*words)
+    assert ran.code == 2
+    assert ran.err.startswith(f"error: {option} is ")
+    assert f"hint: {option} is a whole number from" in ran.err
+    assert "messages" not in ran.err
+    assert wesaid(*words, "--json").json["error"]["details"]["field"]
+
+
 def test_only_excluded_words_are_looked_for_and_that_is_said(wesaid: Run, ferry: Said) -> None:
     """Found or not."""
     for query, code in (("-banana", 0), ("-qwertz", 1)):

@@ -6,7 +6,7 @@ import sys
 from typing import Any, Final
 
 from wesaid import limits
-from wesaid.cli.asking import PLACE, caller_of, typed
+from wesaid.cli.asking import PLACE, caller_of, params_of, typed
 from wesaid.cli.command import FOUND, NOTHING, Run, given, warn_revealed
 from wesaid.cli.render_history import Around, history_lines
 from wesaid.errors import UsageError
@@ -35,7 +35,7 @@ def execute(run: Run, session_key: str, **options: Any) -> int:
         reveal=options["reveal"],
     )
     with opening.open_home(run.home) as home:
-        page = history.history(home, caller, methods.convert(methods.HistoryParams, wanted))
+        page = history.history(home, caller, params_of(methods.HistoryParams, wanted))
         if run.out.as_json:
             run.out.object(wire.history_json(page))
         elif page.messages:

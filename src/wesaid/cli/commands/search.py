@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, Final
 
 from wesaid import limits
-from wesaid.cli.asking import PLACE, as_options, caller_of, folder_of, typed
+from wesaid.cli.asking import PLACE, as_options, caller_of, folder_of, params_of, typed
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
 from wesaid.cli.render_search import Asked, nothing_lines, page_lines
 from wesaid.service import methods, opening, reconciling, searching, wire
@@ -32,7 +32,7 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
         **{name: options[name] for name in ("role", "after", "before", "tool", "order")},
         **{name: options[name] for name in ("limit", "context", "detail", "reveal")},
     )
-    params = methods.convert(methods.SearchParams, wanted)
+    params = params_of(methods.SearchParams, wanted)
     with opening.open_home(run.home) as home:
         page = _told(searching.search(home, caller, params))
         safe = home.redactor.redact  # what was asked is said again below, and may hold a secret

@@ -7,7 +7,7 @@ from typing import Any
 
 from wesaid import limits
 from wesaid.cli.ages import age
-from wesaid.cli.asking import caller_of, folder_of
+from wesaid.cli.asking import caller_of, folder_of, params_of
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given
 from wesaid.cli.output import safe
 from wesaid.cli.paint import Line, clip_start, clip_words, table, width
@@ -28,7 +28,7 @@ def execute(run: Run, **options: Any) -> int:
     )
     caller = caller_of(options["as_key"], sandboxed=options["sandboxed"])
     with opening.open_home(run.home) as home:
-        page = listing.sessions(home, caller, methods.convert(methods.ListParams, wanted))
+        page = listing.sessions(home, caller, params_of(methods.ListParams, wanted))
         failed = f"the database of {', '.join(page.failed_agents)} cannot be read; `wesaid doctor` says why" if page.failed_agents else None
         if run.out.as_json:
             run.out.object(wire.sessions_json(page))
