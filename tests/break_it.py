@@ -100,7 +100,7 @@ MUTATIONS = (
         "any key for the taking", "service/writing.py", "parsed.rest.startswith(_HELPERS) and", "", ("tests/service/test_attacks.py",),
     ),
     Mutation("hidden sessions lead to visible ones", "service/addressing.py", " if visibility.owned(me, child)}", "}", (HIDDEN,)),
-    Mutation("parents that may not be seen are named", "service/listing.py", "facts.spawned_by if facts.spawned_by and addressing.allows(policy, facts.spawned_by) else None", "facts.spawned_by", (TABLE,)),
+    Mutation("parents that may not be seen are named", "service/listing.py", "facts.spawned_by if facts.spawned_by and addressing.allows(self.policy, facts.spawned_by) else None", "facts.spawned_by", (TABLE,)),
 )  # fmt: skip
 
 

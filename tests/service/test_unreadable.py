@@ -118,3 +118,13 @@ def test_spans_that_are_damaged_hide_more_and_never_less(disk: Any) -> None:
         assert hit["messageId"] == said
         assert "QWERTY" not in hit["snippet"]
     db.close()
+
+
+@pytest.mark.parametrize("extra", ["nonsense", "[1]", ""])
+def test_a_session_whose_further_facts_are_damaged_is_listed_and_read(disk: Any, said: list[str], extra: str) -> None:
+    """What its source said besides is lost, and nothing else."""
+    db = apsw.Connection(str(disk.home.path / "agents" / "main" / "agent.sqlite"))
+    db.execute("UPDATE session SET extra = ?", (extra,))
+    db.close()
+    assert disk.listed() == [MAIN]
+    assert len(disk.ids("ferry", sessionKey=MAIN)) == len(disk.history()["messages"]) == len(said)

@@ -55,7 +55,7 @@ def _count(page: HistoryPage, *, tools: bool) -> str:
     messages = "message" if total == 1 else "messages"
     if not tools:
         return f"{shown} of {total} {messages}"
-    return f"{shown} {'row' if shown == 1 else 'rows'}, tools' calls and results among them; without these it has {total} {messages}"
+    return f"{shown} {'row' if shown == 1 else 'rows'}, tools included; without tools it has {total} {messages}"
 
 
 def message_lines(message: Message, *, now: int, anchor: bool = False, whole: bool = False) -> Iterator[Line]:

@@ -13,7 +13,7 @@ import msgspec
 
 from wesaid import keys, limits
 from wesaid.engines.contract import Store
-from wesaid.errors import InputError
+from wesaid.errors import InputError, WesaidError
 from wesaid.rules import private
 from wesaid.rules.redact import Redactor, fields
 from wesaid.service import addressing
@@ -28,13 +28,18 @@ FORMATS = ("jsonl", "md")
 class Export(Iterator[str]):
     """Lines of text, each with its line end. ``key`` is the session's once the first one was asked for; ``unreadable`` counts what was passed over."""
 
-    def __init__(self) -> None:
+    def __init__(self, home: Home) -> None:
+        self._home = home
         self.key = ""
         self.unreadable = 0
         self.lines: Iterator[str] = iter(())
 
     def __next__(self) -> str:
-        return next(self.lines)
+        try:
+            return next(self.lines)
+        except WesaidError as error:  # it leaves the home after the call that began it has returned
+            self._home.clean(error)
+            raise
 
 
 def export(home: Home, caller: Caller, key: str, *, format: str = "jsonl", reveal: bool = False) -> Export:  # noqa: A002 - the contract's word
@@ -42,7 +47,7 @@ def export(home: Home, caller: Caller, key: str, *, format: str = "jsonl", revea
 
     JSON lines are the whole transcript for the operator, abandoned branches included, and the visible path for a session.
     """
-    made = Export()
+    made = Export(home)
     made.lines = _lines(home, caller, key, (format, reveal), made)
     return made
 

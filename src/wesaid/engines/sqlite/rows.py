@@ -38,13 +38,22 @@ def session_of(row: Sequence[Any]) -> SessionRow:
         "key session_id dialect kind title label tool project created_at updated_at archived_at spawned_by forked_from".split()  # noqa: SIM905 - one line reads better
     )
     return SessionRow(
-        facts=Facts(**dict(zip(names, facts, strict=True)), extra=json.loads(extra)),
+        facts=Facts(**dict(zip(names, facts, strict=True)), extra=_extra(extra)),
         token=token,
         message_count=messages,
         stale=bool(stale),
         source_path=path,
         source_missing=bool(missing),
     )
+
+
+def _extra(stored: str) -> dict[str, Any]:
+    """What a session's source said besides; nothing when that is damaged, so that the session can be read."""
+    try:
+        extra = json.loads(stored)
+    except (ValueError, RecursionError):
+        return {}
+    return extra if isinstance(extra, dict) else {}
 
 
 def event_of(row: Sequence[Any]) -> StoredEvent:
