@@ -346,7 +346,7 @@ def _leaf(cursor: str) -> str | None:
     """The leaf that a window's cursor names; None when the cursor is damaged, so that what is beside it can be read."""
     try:
         leaf: str | None = json.loads(cursor).get("leaf")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return None
     return leaf
 
