@@ -461,7 +461,7 @@ BROKEN_INDEX = {
 
 @pytest.mark.parametrize("name", BROKEN_INDEX)
 def test_a_search_over_a_damaged_index_says_so_and_what_mends_it(home: Path, name: str) -> None:
-    """An error of its own class, about the right file; with other agents their results, `failedAgents`; history needs no index, or says so too."""
+    """An error of its own class, about the right file, never an empty answer; with other agents their results, `failedAgents` (field report B94)."""
     BROKEN_INDEX[name](home)
     with pytest.raises(StoreIndexError) as caught:
         search(home, "ferr* number7", agent_ids=("main",))

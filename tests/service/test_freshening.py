@@ -224,7 +224,7 @@ def test_a_file_is_read_in_parts_and_each_part_is_kept(home: Home, top: Path, fi
 
 
 def test_a_file_that_was_read_in_part_is_behind_although_it_did_not_change(home: Home, top: Path, file: Path) -> None:
-    """What a kill left of it: its size in the store is never the file's."""
+    """What a kill left of it: its size in the store is never the file's (field report B115)."""
     importing.import_paths(home, [top])
     last = limits.IMPORT_BATCH_MESSAGES + 1
     grow(file, *(line(f"seagull number{number}", number) for number in range(1, last + 1)))

@@ -15,7 +15,7 @@ import pytest
 from openclaw_database import AUTH, Claw, chain, said
 from wesaid import limits
 from wesaid.errors import NotFoundError
-from wesaid.service import importing, writing
+from wesaid.service import doctor, importing, writing
 from wesaid.values import EVERYTHING, OPERATOR
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -115,7 +115,7 @@ def test_each_current_window_shows_what_openclaws_projection_shows(lab: Any) -> 
 
 
 def test_both_eras_in_one_folder_are_one_conversation_each(lab: Any, tmp_path: Path) -> None:
-    """Imported in the time of files and again after OpenClaw's own import: nothing is there twice, and the rewind holds."""
+    """Imported in the time of files and again after OpenClaw's own import: nothing is there twice, and the rewind holds (field report B53)."""
     bring(lab, FIXTURES / "openclaw-state" / "file-era")
     assert sorted(lab.ids("activebranch")) == ["m6_5", "m6_6"]
     both = tmp_path / "both"
@@ -355,6 +355,51 @@ def file_of(state: Path, name: str, records: list[dict[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
+
+
+@pytest.mark.parametrize(
+    ("file", "database", "imported", "copies"),
+    [
+        (FIRST, FIRST, 2, 2),
+        ([*FIRST, said("m2", "m1", "late lark")], FIRST, 3, 2),
+        (FIRST[:1], FIRST, 2, 1),
+        (FIRST, [FIRST[0], said("m9", "m0", "database dove")], 3, 1),
+    ],
+    ids=["equal", "the file has more", "the database has more", "both have more"],
+)
+def test_a_file_beside_its_database_is_compared_by_ids_and_content(  # noqa: PLR0913, PLR0917 - what each has, and what comes of it
+    lab: Any, claw: Claw, state: Path, file: list[Any], database: list[Any], imported: int, copies: int
+) -> None:
+    """Whichever has more history, all is found, once, and looks healthy afterwards; no file is changed or moved (field report B110)."""
+    claw.window("A", MAIN, database)
+    path = file_of(state, "sessions/A.jsonl", [{"type": "session", "version": 3, "id": "A"}, *file])
+    before = (path.read_bytes(), claw.path.read_bytes())
+    totals = bring(lab, state)
+    assert (totals["imported"], totals["skipped"]) == (imported, {"copy": copies})
+    for record in {one["id"]: one for one in (*file, *database)}.values():
+        assert lab.ids(record["message"]["content"], limit=25).count(record["id"]) == 1
+    assert paths(lab, MAIN)["A"] == [record["id"] for record in database]
+    again = bring(lab, state)
+    assert (again["imported"], again["updated"], again["found"]) == (0, 0, totals["found"])
+    assert (path.read_bytes(), claw.path.read_bytes()) == before
+    assert {finding.code for finding in doctor.doctor(lab.home).findings if finding.severity != "note"} == set()
+
+
+def test_a_store_that_is_there_already_keeps_no_session_of_files_out(lab: Any, claw: Claw, state: Path) -> None:
+    """Neither our own nor OpenClaw's, which took over one session and left the others behind: each source counts for itself (field report B53)."""
+    lab.say("our own ostrich")
+    claw.window("A", MAIN, FIRST)
+    for name in ("B", "C"):
+        file_of(
+            state, f"sessions/{name}.jsonl", [{"type": "session", "version": 3, "id": name}, *chain(f"orphan oriole{name}", prefix=name)]
+        )
+    listing = {"agent:main:telegram:group:1": {"sessionId": "B"}}
+    (state / "agents" / "main" / "sessions" / "sessions.json").write_text(json.dumps(listing))
+    assert bring(lab, state)["imported"] == 4
+    assert [lab.ids(word) for word in ("walrus", "orioleB", "orioleC")] == [["m1"], ["B0"], ["C0"]]
+    assert set(rows(lab)) == {MAIN, "agent:main:telegram:group:1", "agent:main:import:C"}
+    file_of(state, "sessions/D.jsonl", [{"type": "session", "version": 3, "id": "D"}, *chain("late limpkin", prefix="D")])
+    assert (bring(lab, state)["imported"], lab.ids("limpkin"), len(lab.ids("ostrich"))) == (1, ["D0"], 1)
 
 
 @pytest.mark.parametrize("where", ["sessions/A.jsonl", "session-sqlite-import-archive/agent_main_main.A.jsonl.imported-1796035369907"])
