@@ -16,6 +16,7 @@ from pathlib import Path
 from mutations import MUTATIONS, Mutation
 
 ROOT = Path(__file__).resolve().parents[1]
+LONGEST_SECONDS = 300  # the named tests take a minute at most
 
 
 def caught(mutation: Mutation, folder: Path) -> bool | None:
@@ -29,7 +30,10 @@ def caught(mutation: Mutation, folder: Path) -> bool | None:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "-k", "not ten_thousand", *mutation.tests],
             cwd=ROOT, env={**os.environ, "PYTHONPATH": str(folder), "WESAID_EXAMPLES": "100"}, capture_output=True, check=False,
+            timeout=LONGEST_SECONDS,
         )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return True  # a test that waits for what never comes
     finally:
         path.write_text(before, encoding="utf-8")
     return done.returncode == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine_tools import add, at, begin, open_engine, say
+from engine_tools import add, begin, open_engine, say
 from wesaid import limits
 
 LIMIT = 256 * 1024

@@ -367,7 +367,7 @@ def file_of(state: Path, name: str, records: list[dict[str, Any]]) -> Path:
     ],
     ids=["equal", "the file has more", "the database has more", "both have more"],
 )
-def test_a_file_beside_its_database_is_compared_by_ids_and_content(  # noqa: PLR0913, PLR0917 - what each has, and what comes of it
+def test_a_file_beside_its_database_is_compared_by_ids_and_content(
     lab: Any, claw: Claw, state: Path, file: list[Any], database: list[Any], imported: int, copies: int
 ) -> None:
     """Whichever has more history, all is found, once, and looks healthy afterwards; no file is changed or moved (field report B110)."""
@@ -559,6 +559,22 @@ def test_a_database_that_cannot_be_read_says_so_and_the_rest_is_imported(lab: An
     assert set(failed) == {"cut", "text", "none"}
     assert all(error.hint and "openclaw-agent.sqlite" in error.message for error in failed.values())
     assert lab.ids("walrus") == ["m1"]
+
+
+def test_a_database_that_cannot_be_read_now_is_behind_until_it_can(lab: Any, claw: Claw, state: Path) -> None:
+    """Each search tries it again, and finds what was imported before; no failure is remembered (field report B91)."""
+    claw.window("A", MAIN, FIRST)
+    bring(lab, state)
+    claw.add("A", said("m2", "m1", "late lark"))
+    claw.close()
+    whole = claw.path.read_bytes()
+    claw.path.write_bytes(b"noise" * 2000)
+    for _ in range(2):
+        page = lab.search("walrus")
+        assert ([hit["messageId"] for hit in page["results"]], page["diagnostics"]["sourcesBehind"]) == (["m1"], 1)
+    claw.path.write_bytes(whole)
+    page = lab.search("lark")
+    assert ([hit["messageId"] for hit in page["results"]], "sourcesBehind" in page["diagnostics"]) == (["m2"], False)
 
 
 def test_a_damaged_page_costs_what_stood_on_it(lab: Any, claw: Claw, state: Path) -> None:

@@ -164,7 +164,7 @@ def test_a_damaged_line_makes_a_session_no_older(home: Home) -> None:
 
 
 @pytest.mark.parametrize("at_once", [True, False], ids=["at once", "one by one"])
-def test_a_suffix_that_was_written_twelve_times_is_there_once(home: Home, tmp_path: Path, at_once: bool) -> None:  # noqa: FBT001
+def test_a_suffix_that_was_written_twelve_times_is_there_once(home: Home, tmp_path: Path, at_once: bool) -> None:
     """Each rewrite hangs the same prompts under a new parent: only the last of them is found, counted and shown (field report B61)."""
     path, text = tmp_path / "s.jsonl", header("s9") + message("a", None, "deploy to kestrel")
     for copy in range(12):
