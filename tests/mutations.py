@@ -141,6 +141,12 @@ NEVER_LAGGING = (
     Mutation("a parent that was never written is a root", "importers/claude_code/chain.py", "            name = self._links[name]\n        return name\n", '            name = self._links[name]\n        return name if name in self._links or (turn and name in turn[3]) else ""\n', ("tests/importers/test_claude_code.py",)),
     Mutation("what follows a cut record is lost", "importers/reading.py", "            return [_clean(value) for value in [*found, *rest]], 1\n", "            return [_clean(value) for value in found], 1\n", ("tests/importers/test_reading.py",)),
     Mutation("lone surrogates stay", "importers/reading.py", '                    node[key] = _SURROGATE.sub("\\ufffd", item)\n', "                    pass\n", ("tests/importers/test_reading.py",)),
+    Mutation("reset generations are not read", "importers/openclaw.py", "_generations(folder, stem, resets.get(stem, []), common)", "_generations(folder, stem, [], common)", ("tests/service/test_importing.py",)),
+    Mutation("a file beside its database is all news", "service/import_writing.py", "(target.beside and self._is_there(target, prepared))", "False", (DATABASES,)),
+    Mutation("an anchor in another window is not opened", "service/history.py", "        if params.message_id is not None:\n            return _around(", "        if params.message_id is not None and params.session_id is None:\n            return _around(", ("tests/service/test_history.py",)),
+    Mutation("an export pins the log", "service/exporting.py", "        if not events:\n            return\n        yield from events\n", "            if not events:\n                return\n            yield from events\n", ("tests/service/test_exporting.py",)),
+    Mutation("the log is never written back", "engines/sqlite/connection.py", "    db.wal_autocheckpoint(limits.WAL_PAGES)\n", "    db.wal_autocheckpoint(0)\n", ("tests/engines/test_log.py",)),
+    Mutation("the log is never cut", "engines/sqlite/connection.py", '    db.pragma("journal_size_limit", limits.WAL_LIMIT_BYTES)\n', "", ("tests/engines/test_log.py",)),
     # what stays out
     Mutation("private spans are exported", "service/exporting.py", "fields.redacted(redactor, private.removed(value))", "fields.redacted(redactor, value)", (CLAUDE,)),
     Mutation("the mark counts at a file's beginning only", "service/import_file.py", "        return import_refusing.is_marked(self._file, max(start, offset))\n", "        return not offset and import_refusing.is_marked(self._file, max(start, offset))\n", (CLAUDE, FRESHENING)),

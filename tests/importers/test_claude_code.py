@@ -261,6 +261,7 @@ def role(record: dict[str, Any]) -> str:
         (line("a", None, origin={"kind": "queued"}, promptSource="queued"), "user"),
         (line("a", None, origin={"kind": "task-notification"}), "custom"),
         (line("a", None, origin={"kind": "peer"}), "custom"),
+        (line("a", None, origin={"kind": "hook"}), "custom"),
         (line("a", None, isMeta=True), "custom"),
         (line("a", None, isCompactSummary=True), "custom"),
         (line("a", None, promptSource="system"), "custom"),

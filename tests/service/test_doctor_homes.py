@@ -286,6 +286,27 @@ def test_a_damaged_database_that_another_has_open_is_not_exchanged_under_its_han
     assert codes(look(home, fix=True)) <= {"files.copies"}
 
 
+def test_a_new_file_that_lacks_what_was_read_is_not_put_in_its_place(home: Path) -> None:
+    """A disk that loses a row while the repair writes: it is noticed before the exchange, and the damaged file is as it was."""
+    damage.overwrite("event", 3)(home)
+    before = database(home).read_bytes()
+
+    def lose(db: apsw.Connection) -> None:
+        if db.filename.endswith(".salvaging") and db.table_exists(None, "event"):
+            db.execute("DELETE FROM event WHERE place = (SELECT max(place) FROM event)")
+
+    apsw.connection_hooks.append(lose)
+    try:
+        report = look(home, fix=True)
+    finally:
+        apsw.connection_hooks.remove(lose)
+    assert any("nothing was exchanged" in line for line in report.mended)
+    assert "store.damaged" in codes(report)
+    assert database(home).read_bytes() == before
+    assert not list(database(home).parent.glob("*.salvaging*"))
+    assert codes(look(home, fix=True)) <= {"files.copies"}
+
+
 def test_who_opened_the_damaged_file_before_the_exchange_cannot_write_to_it_after(home: Path) -> None:
     """It gets an error, and opens the new one next time."""
     damage.overwrite("event", 3)(home)

@@ -385,6 +385,31 @@ def test_a_file_beside_its_database_is_compared_by_ids_and_content(
     assert {finding.code for finding in doctor.doctor(lab.home).findings if finding.severity != "note"} == set()
 
 
+def test_a_message_that_the_database_has_in_another_state_is_not_taken_from_a_file(lab: Any, claw: Claw, state: Path) -> None:
+    """It is told by its id, or by its words in a file that gives none; the database's state is the newer one."""
+    claw.window("A", MAIN, FIRST)
+    claw.window("B", "agent:main:other", chain("quiet quail", "loud loon", prefix="q"))
+    file_of(state, "sessions/A.jsonl", [FIRST[0], said("m1", "m0", "wrong walrus as it was written first")])
+    nameless = [{name: value for name, value in one.items() if "id" not in name.lower()} for one in chain("quiet quail", "loud loon")]
+    file_of(state, "sessions/B.jsonl", nameless)
+    totals = bring(lab, state)
+    assert (totals["imported"], totals["skipped"]) == (4, {"copy": 4})
+    assert [lab.ids(word) for word in ("walrus", "written", "loon")] == [["m1"], [], ["q1"]]
+
+
+def test_a_file_of_a_window_that_was_taken_out_brings_nothing_back(lab: Any, claw: Claw, state: Path, tmp_path: Path) -> None:
+    """A backup from the time of files, with a line more: what was abandoned stays so, and what hangs from it too."""
+    claw.window("A", MAIN, FIRST)
+    claw.window("B", MAIN, rewound("m0"), previous="A", reason="rewind")
+    bring(lab, state)
+    backup = tmp_path / "backup"
+    file_of(backup, "sessions/A.jsonl.reset.2026-01-06T16-18-01.123Z", chain("nothing to do with it", prefix="z"))
+    file_of(backup, "sessions/A.jsonl", [{"type": "session", "version": 3, "id": "A"}, *FIRST, said("m2", "m1", "late lark")])
+    (backup / "agents" / "main" / "sessions" / "sessions.json").write_text(json.dumps({MAIN: {"sessionId": "A"}}))
+    bring(lab, backup)
+    assert [lab.ids(word) for word in ("otter", "walrus", "lark")] == [["m0"], [], []]
+
+
 def test_a_store_that_is_there_already_keeps_no_session_of_files_out(lab: Any, claw: Claw, state: Path) -> None:
     """Neither our own nor OpenClaw's, which took over one session and left the others behind: each source counts for itself (field report B53)."""
     lab.say("our own ostrich")

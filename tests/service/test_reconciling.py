@@ -112,6 +112,7 @@ def test_an_index_that_is_gone_is_made_again_beginning_with_the_next_search(disk
     seen = [first]
     while seen[-1].get("indexing"):
         seen.append(disk.search("walrus", waitMs=0, limit=25, order="newest"))
+        assert len(seen) < 10_000  # it takes some hundred
     assert all({hit["messageId"] for hit in page["results"]} <= set(said) for page in seen)
     assert [hit["messageId"] for hit in seen[-1]["results"]] == said[:-26:-1]
     assert "staleSessions" not in seen[-1]["diagnostics"] or seen[-1]["diagnostics"]["staleSessions"] == 0
