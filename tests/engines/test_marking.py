@@ -84,6 +84,32 @@ def test_rows_of_older_rules_serve_until_each_is_renewed(store):
         assert view.versions() == NEWER
 
 
+def test_rows_of_an_older_redactor_lack_nothing_and_those_of_an_older_fold_do(store):
+    """The words of the former find them as before."""
+    filled(store)
+
+    def lacking():
+        with store.reading() as view:
+            return {window.key for window in view.stale(EVERYTHING, limit=FEW, lacking=True)}, view.session(KEY).stale
+
+    marked(store, Versions(1, 2))
+    assert set(stale(store)) == {KEY, OTHER}
+    assert lacking() == (set(), False)
+    complete(store, slice_rows=2)
+    assert stale(store) == {}
+    marked(store, Versions(2, 2))
+    assert lacking() == ({KEY, OTHER}, True)
+    complete(store, slice_rows=2)
+    assert lacking() == (set(), False)
+    marked(store, Versions(2, 3))
+    marked(store, Versions(3, 3))
+    assert lacking() == ({KEY, OTHER}, True)
+    add(store, leaf("m", "m2", step=9))  # a rewind meanwhile
+    complete(store, slice_rows=2)
+    assert stale(store) == {}
+    check_index(store, WORDS)
+
+
 def test_marking_for_the_same_rules_changes_nothing(store):
     """Nor does marking an empty store make anything stale."""
     marked(store)

@@ -218,6 +218,37 @@ def test_equal_text_alone_is_never_a_copy():
     assert [p.copies for p in collapse(scored(apart[0], apart[2]))] == [1, 1]
 
 
+def one_by_one(found: list[Scored], ids: dict[int, str | None]) -> list[tuple[int, int]]:
+    """The rule as it is written, each result compared with all before it."""
+    places: list[tuple[Candidate, str | None, int]] = []
+    for one in found:
+        new, source = one.candidate, ids[one.candidate.seq]
+        for at, (old, other, copies) in enumerate(places):
+            same_session = (new.key, new.agent_id) == (old.key, old.agent_id)
+            mirrored = same_session and bool((new.flags | old.flags) & Flag.MIRROR)
+            if new.digest == old.digest and (mirrored or (source is not None and source == other)):
+                replaces = old.flags & Flag.MIRROR and not new.flags & Flag.MIRROR
+                places[at] = (new if replaces else old, other, copies + 1)
+                break
+        else:
+            places.append((new, source, 1))
+    return [(candidate.seq, copies) for candidate, _, copies in places]
+
+
+@given(st.lists(st.tuples(st.integers(1, 2), st.sampled_from("ab"), st.booleans(), st.sampled_from([None, "m", "n"])), max_size=12))
+def test_copies_are_told_as_if_each_were_compared_with_all(drawn: list[tuple[int, str, bool, str | None]]):
+    """For any results: the tables that make it quick change nothing."""
+    flags = {True: Flag.MIRROR, False: Flag.NONE}
+    found = scored(
+        *(message(n, digest=text, key=f"agent:main:{key}", flags=flags[mirror]) for n, (text, key, mirror, _) in enumerate(drawn))
+    )
+    ids = {n: source for n, (_, _, _, source) in enumerate(drawn)}
+    sharing = [one.candidate.digest for one in found]
+    ids = {n: source if sharing.count(sharing[n]) > 1 else None for n, source in ids.items()}
+    made = collapse(found, lambda candidate: ids[candidate.seq])
+    assert [(place.scored.candidate.seq, place.copies) for place in made] == one_by_one(found, ids)
+
+
 def test_forks_share_a_message_when_id_and_text_are_the_same():
     """A fork or resume carries the source's message ids; the first in rank is shown."""
     found = scored(message(1, digest=7), message(2, digest=7, key="agent:main:fork"), message(3, digest=7, key="agent:main:c"), message(4))

@@ -143,8 +143,8 @@ class View(Protocol):
     def titles(self, clauses: Sequence[Clause], scope: Scope, *, limit: int) -> list[str]:
         """Keys of sessions whose title or label has every clause, latest first."""
 
-    def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
-        """Windows in scope whose index is incomplete. Work is bounded by how many are stale, never by how many exist."""
+    def stale(self, scope: Scope, *, limit: int, lacking: bool = False) -> list[StaleWindow]:
+        """Windows in scope with work to do on their index, or only those that lack rows. What this costs is bounded by how many are stale, never by how many exist."""
 
     def unindexed(self, window: int, versions: Versions, *, start: int | None = None, limit: int) -> Gap | None:
         """The next work on a stale window, from ``keep`` on or from where an earlier gap ended, with at most ``limit`` events.

@@ -14,6 +14,7 @@ The service calls ``order``, then ``exact_first`` if marks were typed, then ``co
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -90,6 +91,13 @@ def exact_first(scored: Sequence[Scored], share: Callable[[Candidate], float], c
     return [one for one, _ in looked_at] + list(scored[limits.RANK_MARKS_LOOKED_AT :])
 
 
+_Text = tuple[int, str, str]  # a text's digest, and the agent and session in which it was said
+
+
+def _text(candidate: Candidate) -> _Text:
+    return candidate.digest, candidate.agent_id, candidate.key
+
+
 def collapse(scored: Sequence[Scored], message_id: Callable[[Candidate], str | None] | None = None) -> list[Place]:
     """Copies of one message as one result, where the best of them stood.
 
@@ -101,20 +109,31 @@ def collapse(scored: Sequence[Scored], message_id: Callable[[Candidate], str | N
     for one in scored:
         sharing[one.candidate.digest] = sharing.get(one.candidate.digest, 0) + 1
     places: list[Place] = []
-    by_text: dict[int, list[tuple[int, str | None]]] = {}  # digest -> places of that text, with the source's id
+    by_id: dict[tuple[int, str], int] = {}  # text and source id -> the place that began with it
+    shown: dict[_Text, list[int]] = {}  # places that show this text of this session, and those of them that show a mirror, in order
+    mirrors: dict[_Text, list[int]] = {}
     for one in scored:
-        digest = one.candidate.digest
-        source = message_id(one.candidate) if message_id is not None and sharing[digest] > 1 else None
-        same = by_text.setdefault(digest, [])
-        at = next((at for at, other in same if _is_copy(one.candidate, places[at].scored.candidate, source, other)), None)
+        candidate = one.candidate
+        source = message_id(candidate) if message_id is not None and sharing[candidate.digest] > 1 else None
+        here, is_mirror = _text(candidate), bool(candidate.flags & Flag.MIRROR)
+        beside = (shown if is_mirror else mirrors).get(here)  # a mirror repeats whatever its session says, and is repeated by it
+        same = by_id.get((candidate.digest, source)) if source is not None else None
+        at = min((at for at in (beside[0] if beside else None, same) if at is not None), default=None)
         if at is None:
-            same.append((len(places), source))
+            at = len(places)
             places.append(Place(scored=one))
+            if source is not None:
+                by_id[candidate.digest, source] = at
+            for table in (shown, mirrors) if is_mirror else (shown,):
+                table.setdefault(here, []).append(at)
             continue
-        shown = places[at].scored
-        if shown.candidate.flags & Flag.MIRROR and not one.candidate.flags & Flag.MIRROR:
-            shown = replace(shown, candidate=one.candidate)
-        places[at] = replace(places[at], scored=shown, copies=places[at].copies + 1)
+        before = places[at].scored
+        if before.candidate.flags & Flag.MIRROR and not is_mirror:
+            for table in (shown, mirrors):
+                table[_text(before.candidate)].remove(at)
+            insort(shown.setdefault(here, []), at)
+            before = replace(before, candidate=candidate)
+        places[at] = replace(places[at], scored=before, copies=places[at].copies + 1)
     return places
 
 
@@ -236,10 +255,3 @@ def _place(one: Scored, corpus: Corpus) -> tuple[int, int, float, int, str, int,
     score = -round(one.score, 9)
     last = _last(candidate, corpus)
     return last, _STRICTNESS[one.tier], score, -candidate.timestamp, candidate.key, -candidate.window, -candidate.seq
-
-
-def _is_copy(one: Candidate, other: Candidate, source: str | None, other_source: str | None) -> bool:
-    """Whether two messages with the same text are one."""
-    if one.key == other.key and one.agent_id == other.agent_id:
-        return bool((one.flags | other.flags) & Flag.MIRROR) or (source is not None and source == other_source)
-    return source is not None and source == other_source

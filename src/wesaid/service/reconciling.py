@@ -25,13 +25,15 @@ from wesaid.service import alive, erasing, opening, process
 from wesaid.service.apart import Preparer
 from wesaid.service.background import Stopping
 from wesaid.service.opening import Home
-from wesaid.values import EVERYTHING, Gap, Said, Scope, SessionRow, Versions
+from wesaid.values import EVERYTHING, UNKNOWN, Gap, Said, Scope, SessionRow, Versions
 
 Piece = tuple[Gap, SessionRow]  # work on a window, and whose it is
 
 
-def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
+def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float, lacking: bool = False) -> None:
     """Rebuild stale windows in scope for at most about so long, at least one slice (repeated calls end); with 0 nothing is done.
+
+    ``lacking``: only those that lack rows; rows that are only old can wait.
 
     A store that is read-only, busy or damaged is left as it is: what is stale in it, ``stale_sessions`` tells, and whoever reads it for an
     answer says that it failed. The other agents' windows are not its hostages.
@@ -42,7 +44,7 @@ def settle(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
         with suppress(StoreError):
             store = home.engine.store(agent)
             if store is not None and (not worked or monotonic() < until):
-                worked = _Work(home, store, scope, until=until).run() or worked
+                worked = _Work(home, store, scope, until=until, lacking=lacking).run() or worked
 
 
 def wait_for(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None:
@@ -57,16 +59,20 @@ def wait_for(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None
             if store is not None:
                 _mark(home, store, seconds=max(seconds, limits.POLL_SECONDS))
                 with store.reading() as view:
-                    left += sum(window.left for window in view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH))
+                    left += sum(window.left for window in view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH, lacking=True))
     if left <= seconds * limits.REBUILD_ROWS_A_SECOND:
-        settle(home, scopes, seconds=seconds)
+        settle(home, scopes, seconds=seconds, lacking=True)
 
 
-def stale_sessions(home: Home, view: View, scope: Scope) -> int:
-    """How many sessions in scope are incomplete in this reading, counted up to ``limits.STALE_WINDOWS_A_SEARCH``."""
-    if is_due(home, view):
+def stale_sessions(view: View, scope: Scope) -> int:
+    """How many sessions in scope are incomplete in this reading, counted up to ``limits.STALE_WINDOWS_A_SEARCH``.
+
+    Rows of an older redactor are there, and serve: they wait for the reconciler and make nothing incomplete.
+    """
+    made = view.versions()
+    if view.unmarked() or (made is not None and UNKNOWN.fold < made.fold < fold.VERSION):
         return min(view.count_sessions(scope), limits.STALE_WINDOWS_A_SEARCH)  # nobody could mark them yet
-    return len({window.key for window in view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH)})
+    return len({window.key for window in view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH, lacking=True)})
 
 
 def reconcile(home: Home, *, seconds: float) -> int:
@@ -79,7 +85,7 @@ def reconcile(home: Home, *, seconds: float) -> int:
     left = 0
     for agent in agents:
         with suppress(StoreError), home.store(agent).reading() as view:
-            left += stale_sessions(home, view, EVERYTHING)
+            left += len({window.key for window in view.stale(EVERYTHING, limit=limits.STALE_WINDOWS_A_SEARCH)}) + is_due(home, view)
     return left
 
 
@@ -115,15 +121,19 @@ def _go_on(home: Home, agents: list[str], stopping: Stopping) -> None:
         if store is not None:
             with store.reading() as view:
                 left += sum(window.left for window in view.stale(EVERYTHING, limit=limits.STALE_WINDOWS_A_SEARCH))
-    if left < limits.APART_FROM_SLICES * limits.REBUILD_SLICE_ROWS or not _is_done_apart(home, agents, stopping):
+    if left < limits.APART_FROM_SLICES * limits.REBUILD_SLICE_ROWS:
+        _work_on(home, agents, stopping)
+        return
+    _work_on(home, agents, stopping, until=0.0)  # one slice here, so that programs that end soon get further too
+    if not stopping() and not _is_done_apart(home, agents, stopping):
         _work_on(home, agents, stopping)
 
 
-def _work_on(home: Home, agents: list[str], stopping: Stopping) -> None:
+def _work_on(home: Home, agents: list[str], stopping: Stopping, *, until: float = inf) -> None:
     for agent in agents:
         store = home.engine.store(agent)
         if store is not None and not stopping():
-            _Work(home, store, EVERYTHING, until=inf, stopping=stopping).run()
+            _Work(home, store, EVERYTHING, until=until, stopping=stopping).run()
 
 
 def _is_done_apart(home: Home, agents: list[str], stopping: Stopping) -> bool:
@@ -161,6 +171,7 @@ class _Work:
     scope: Scope
     until: float  # by the monotonic clock
     stopping: Stopping | None = None
+    lacking: bool = False
     _seen: dict[int, int] = field(default_factory=dict)  # window -> position up to which it was read, and will be written
 
     def run(self) -> bool:
@@ -190,7 +201,7 @@ class _Work:
         _mark(self.home, self.store, seconds=self._patience())
         while True:
             with self.store.reading() as view:
-                if not view.stale(self.scope, limit=1):
+                if not view.stale(self.scope, limit=1, lacking=self.lacking):
                     return False
             with self._writing() as writer:
                 if self._has_turn(writer):
@@ -205,7 +216,7 @@ class _Work:
         rows = looked = 0
         versions = Versions(fold.VERSION, self.home.redactor.version)
         with self.store.reading() as view:
-            for stale in view.stale(self.scope, limit=waiting + limits.REBUILD_SLICE_ROWS):
+            for stale in view.stale(self.scope, limit=waiting + limits.REBUILD_SLICE_ROWS, lacking=self.lacking):
                 if self._seen.get(stale.window, 0) >= stale.keep + stale.left > 0:
                     continue  # read already, and about to be written
                 while rows < limits.REBUILD_SLICE_ROWS and looked < limits.REBUILD_LOOK_ROWS:

@@ -56,7 +56,7 @@ def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
     reconciling.wait_for(home, scopes, seconds=params.wait_ms / limits.SECONDS_MS)
 
     def answer(views: dict[str, View], failed: tuple[str, ...]) -> Page:
-        stale = sum(reconciling.stale_sessions(home, view, scopes[agent]) for agent, view in views.items())
+        stale = sum(reconciling.stale_sessions(view, scopes[agent]) for agent, view in views.items())
         reconciling.wake(home, views)
         walk = Walk(
             home=home, caller=caller, params=params, asked=asked, policy=policy, filters=filters, views=views,

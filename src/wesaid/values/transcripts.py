@@ -242,12 +242,16 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleWindow:
-    """A window whose index is incomplete: positions below ``keep`` are good, the ``left`` others wait to be rebuilt."""
+    """A window with work to do: rows from position ``keep`` on may be missing (``lacks``: are); ``left`` positions have to be looked at in all.
+
+    One that lacks nothing has rows that older rules made, or some to clear away that no search shows.
+    """
 
     key: str
     window: int
     keep: int
     left: int
+    lacks: bool
 
 
 @dataclass(frozen=True, slots=True)

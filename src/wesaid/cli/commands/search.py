@@ -10,7 +10,7 @@ from wesaid import limits
 from wesaid.cli.asking import PLACE, caller_of, folder_of, typed
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
 from wesaid.cli.render_search import Asked, nothing_lines, page_lines
-from wesaid.service import erasing, methods, opening, reconciling, searching, wire
+from wesaid.service import methods, opening, reconciling, searching, wire
 from wesaid.values import Page
 
 # What the search that is offered to be typed takes over from the one that was.
@@ -52,7 +52,7 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
             reconciling.reconcile(home, seconds=max(until - monotonic(), 0.0))
         else:
             sys.stdout.flush()
-            erasing.erase(home, home.engine.agents(), seconds=limits.ERASE_BY_THE_WAY_SECONDS)
+            reconciling.reconcile(home, seconds=limits.BY_THE_WAY_SECONDS)
     if page.diagnostics.failed_agents:
         return FAILED
     return FOUND if page.hits else NOTHING

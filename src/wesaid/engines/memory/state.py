@@ -70,6 +70,7 @@ class State:
     tokens: int = 0
     windows: int = 0
     marked: dict[int, int] = field(default_factory=dict)  # window -> position from which its rows are to be looked at
+    missed: set[int] = field(default_factory=set)  # those of them that count as incomplete until then
     versions: Versions | None = None
     turn: tuple[str, int] | None = None  # who reconciles, and until when
 
@@ -88,6 +89,7 @@ class State:
             folders=dict(self.folders),
             taken=set(self.taken),
             marked=dict(self.marked),
+            missed=set(self.missed),
         )
 
     def window(self, number: int) -> Window | None:

@@ -204,16 +204,22 @@ class MemoryView:
                 having.append(session.facts.key)
         return having[:limit]
 
-    def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
+    def stale(self, scope: Scope, *, limit: int, lacking: bool = False) -> list[StaleWindow]:
         """Windows that were marked: nothing else can lag here."""
         marked = self._state.marked
         found = [
-            StaleWindow(key=s.facts.key, window=w.number, keep=marked[w.number], left=max(len(visible(w)) - marked[w.number], 0))
+            StaleWindow(
+                key=s.facts.key,
+                window=w.number,
+                keep=marked[w.number],
+                left=max(len(visible(w)) - marked[w.number], 0),
+                lacks=w.number in self._state.missed and len(visible(w)) > marked[w.number],
+            )
             for s in self._inside(scope)
             for w in s.windows
             if w.number in marked
         ]
-        return sorted(found, key=lambda one: one.window)[:limit]
+        return sorted((one for one in found if one.lacks or not lacking), key=lambda one: one.window)[:limit]
 
     def unindexed(self, window: int, versions: Versions, *, start: int | None = None, limit: int) -> Gap | None:
         """What other rules made of a marked window, from a position on."""
@@ -292,7 +298,7 @@ class MemoryView:
             facts=session.facts,
             token=session.token,
             message_count=sum(1 for w in session.windows for e in entries(w) if Flag.COPY not in e.flags),
-            stale=any(w.number in self._state.marked for w in session.windows),
+            stale=any(window.lacks for window in self.stale(Scope(keys=frozenset((session.facts.key,))), limit=1)),
             source_path=sources[0].path if sources else None,
             source_missing=any(source.missing for source in sources),
         )

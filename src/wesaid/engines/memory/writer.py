@@ -73,15 +73,23 @@ class MemoryWriter(MemoryView):
         self._state.marked[window] = max(self._state.marked[window], end)
         if self._state.marked[window] >= len(path):
             del self._state.marked[window]
+            self._state.missed.discard(window)
 
     def mark(self, versions: Versions) -> None:
         """Every window is to be looked at when other rules made the rows."""
-        if self._state.versions not in {None, versions}:
-            self._state.marked = {w.number: 0 for s in self._state.sessions.values() for w in s.windows if entries(w)}
+        before = self._state.versions
+        if before not in {None, versions}:
+            self._mark_all()
+        if before is not None and before.fold != versions.fold:
+            self._state.missed = set(self._state.marked)
         self._state.versions = versions
 
     def drop_index(self) -> None:
         """There is none; what is visible is marked all the same."""
+        self._mark_all()
+        self._state.missed = set(self._state.marked)
+
+    def _mark_all(self) -> None:
         self._state.marked = {w.number: 0 for s in self._state.sessions.values() for w in s.windows if entries(w)}
 
     def turn(self, owner: str, *, now: int, until: int, instead_of: str = "") -> str:

@@ -65,6 +65,7 @@ def inspecting(path: Path, agent_id: str) -> Iterator[SqliteInspection]:
         with translated(path):
             if _version(db, path) == 0:
                 raise StoreDamagedError(f"{path} has no tables", hint="`wesaid doctor --fix` begins it anew")
+            schema.seen_as_new(db)
             db.execute("BEGIN")
         yield SqliteInspection(db, path, agent_id)
     finally:

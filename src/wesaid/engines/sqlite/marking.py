@@ -79,19 +79,24 @@ def strange_windows(db: apsw.Connection) -> list[int]:
 
 def mark(db: apsw.Connection, now: Versions) -> None:
     """Mark what other rules made; make an index that is gone anew. Paths of strange windows are the writer's."""
+    before = versions(db)
     if _is_lost(db):
         drop_index(db)
-    elif versions(db) not in {None, now}:
-        _mark_all(db)
+    elif before is not None and before.fold not in {now.fold, UNKNOWN.fold}:
+        _mark_all(db, "keep")  # other words find them: until they are renewed they may be missed
+    elif before not in {None, now}:
+        _mark_all(db, "old")
     db.executemany("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", [(_FOLD, now.fold), (_REDACT, now.redact)])
 
 
-def _mark_all(db: apsw.Connection) -> None:
-    """Every window that may be found is stale from its beginning; rows that are there go on serving."""
+def _mark_all(db: apsw.Connection, what: str) -> None:
+    """Every window that may be found has to be looked at from its beginning: rows are missing (``keep``) or old; those that are there serve."""
     db.execute(
-        "INSERT INTO stale (window, keep, purge) SELECT window, 0, NULL FROM window WHERE findable AND path_length"
-        " ON CONFLICT (window) DO UPDATE SET keep = 0"
+        "INSERT INTO stale (window, keep, old) SELECT window, path_length, 0 FROM window WHERE findable AND path_length"
+        " ON CONFLICT (window) DO UPDATE SET old = 0"
     )
+    if what == "keep":
+        db.execute("UPDATE stale SET keep = 0")
 
 
 def drop_index(db: apsw.Connection) -> None:
@@ -104,7 +109,7 @@ def drop_index(db: apsw.Connection) -> None:
     db.execute("UPDATE meta SET value = 0 WHERE name = 'messages'")
     db.execute("UPDATE session SET message_count = 0 WHERE message_count")
     db.execute("UPDATE stale SET purge = NULL")
-    _mark_all(db)
+    _mark_all(db, "keep")
     for token, title, label in fetch(db, "SELECT token, title, label FROM session WHERE title IS NOT NULL OR label IS NOT NULL"):
         enter_title(db, token, title, label)
 

@@ -54,7 +54,9 @@ def _make_tables(db: apsw.Connection) -> None:
     """Tables beside the index that are not there, and how far is known what they hold."""
     for name in ("path", "word", "stale"):
         if not checking.exists(db, name):
-            db.execute(next(statement for step in schema.MIGRATIONS for statement in step if statement.startswith(f"CREATE TABLE {name} ")))
+            makes = (f"CREATE TABLE {name} ", f"ALTER TABLE {name} ")
+            for statement in (one for step in schema.MIGRATIONS for one in step if one.startswith(makes)):
+                db.execute(statement)
     db.execute("INSERT OR REPLACE INTO meta (name, value) SELECT ?, coalesce(max(window), 0) FROM window", (marking.WINDOWS,))
     # The round of erasing under way names segments that will be gone; another one begins, for what the dropped pages held.
     db.execute("DELETE FROM meta WHERE name = ?", (erasing.ROUND,))

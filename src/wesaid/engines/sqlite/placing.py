@@ -15,7 +15,7 @@ import apsw
 from wesaid import limits
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.index import Index, rids_of
-from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_nav
+from wesaid.engines.sqlite.records import KIND, LOW, RESET, SHIFT, SHOWN, unpack_nav
 from wesaid.errors import StoreDamagedError
 from wesaid.rules import branch
 from wesaid.rules.branch import Cursor, Cuts, Diverges, Extends, Known, Step
@@ -144,7 +144,7 @@ class Placing:
         if state.path_length - keep <= limits.PATH_CUT_ROWS:
             places = "e.place IN (SELECT place FROM path WHERE spot >= ? AND spot < ?)"
             self._drop(state, rids_of(self._db, places, (low, high)))
-            self._db.execute("UPDATE stale SET keep = min(keep, ?) WHERE window = ?", (keep, state.window))
+            self._db.execute("UPDATE stale SET keep = min(keep, ?1), old = min(old, ?1) WHERE window = ?2", (keep, state.window))
         else:
             first = self._db.execute("SELECT min(place) FROM path WHERE spot >= ? AND spot < ?", (low, high)).get
             counted = "SELECT count(*) FROM path p JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? AND NOT e.flags & ?"
@@ -234,18 +234,20 @@ class Placing:
 
     def complete(self, state: WindowState, end: int, said: Mapping[int, Said | None]) -> None:
         """Index what is given up to position ``end``, as far as it goes without a gap; clear a slice of hidden rows; end the staleness."""
-        found = self._db.execute("SELECT keep, purge FROM stale WHERE window = ?", (state.window,)).get
+        found = self._db.execute("SELECT keep, purge, old FROM stale WHERE window = ?", (state.window,)).get
         if found is None:
             return
-        keep, purge = found
+        keep, purge, old = found
+        at = keep if old is None else min(keep, old)
         base = state.window << SHIFT
         rows = fetch(
             self._db,
-            "SELECT p.spot, p.place, v.timestamp, v.nav, e.rid, e.flags, e.digest, e.role FROM path p JOIN event v ON v.place = p.place"
-            " LEFT JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? ORDER BY p.spot LIMIT ?",
-            (base + keep, base + min(end, state.path_length), limits.REBUILD_LOOK_ROWS),
+            "SELECT p.spot, p.place, v.timestamp, v.nav & ? AND v.nav & ? <> ? AND v.type <> 'compaction', e.rid, e.flags, e.digest, e.role"
+            " FROM path p JOIN event v ON v.place = p.place LEFT JOIN entry e ON e.place = p.place"
+            " WHERE p.spot >= ? AND p.spot < ? ORDER BY p.spot LIMIT ?",
+            (SHOWN, KIND, RESET, base + at, base + min(end, state.path_length), limits.REBUILD_LOOK_ROWS),
         )
-        for spot, place, timestamp, nav, *row in rows:
+        for spot, place, timestamp, speaks, *row in rows:
             seq = place & LOW
             if seq in said:
                 if row[0] is not None:
@@ -253,15 +255,18 @@ class Placing:
                 self._enter(state, spot, place, (timestamp, said[seq]))
             elif row[0] is not None:
                 self._look_again(state, spot, row)
-            elif nav & SHOWN and state.findable:
-                break  # it may have said something, and was not given
-            keep += 1
+            elif speaks and state.findable:
+                break  # it said something, and was not given
+            at += 1
         if purge is not None:
             purge = self._purge(base, purge)
-        if keep >= state.path_length and purge is None:
+        if at >= state.path_length and purge is None:
             self._db.execute("DELETE FROM stale WHERE window = ?", (state.window,))
         else:
-            self._db.execute("UPDATE stale SET keep = ?, purge = ? WHERE window = ?", (keep, purge, state.window))
+            self._db.execute(
+                "UPDATE stale SET keep = max(keep, ?1), purge = ?2, old = CASE WHEN ?1 < ?3 THEN max(old, ?1) END WHERE window = ?4",
+                (at, purge, state.path_length, state.window),
+            )
 
     def _look_again(self, state: WindowState, spot: int, row: Sequence[int]) -> None:
         """A row that was indexed before this path was: whether it is a copy may have changed."""

@@ -15,7 +15,7 @@ _FACTS = (
 )
 SESSION = (
     f"SELECT {_FACTS}, s.token, s.message_count,"
-    " EXISTS (SELECT 1 FROM stale JOIN window w USING (window) WHERE w.session = s.token),"
+    " EXISTS (SELECT 1 FROM stale t JOIN window w USING (window) WHERE w.session = s.token AND t.keep < w.path_length),"
     " (SELECT min(path) FROM source_session p WHERE p.key = s.key),"
     " EXISTS (SELECT 1 FROM source_session p JOIN source f USING (path) WHERE p.key = s.key AND f.missing)"
     " FROM session s"

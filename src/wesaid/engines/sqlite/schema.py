@@ -62,8 +62,10 @@ _V1 = (
     "CREATE TABLE source_session (key TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (key, path)) STRICT, WITHOUT ROWID",
 )
 
-# Versions of rows, and the newest window that was given a path: rows whose making is not known are looked at once.
+# Versions of rows, and the newest window that was given a path: rows whose making is not known are looked at once. `old`: positions from which
+# rows are there but may be of older rules.
 _V2 = (
+    "ALTER TABLE stale ADD COLUMN old INTEGER",
     "INSERT OR IGNORE INTO meta (name, value) SELECT 'fold', -1 WHERE EXISTS (SELECT 1 FROM entry)",
     "INSERT OR IGNORE INTO meta (name, value) SELECT 'redact', -1 WHERE EXISTS (SELECT 1 FROM entry)",
     "INSERT OR IGNORE INTO meta (name, value) SELECT 'windows', coalesce(max(window), 0) FROM window",
@@ -96,6 +98,12 @@ def version_of(db: apsw.Connection) -> int:
             details={"found": version, "known": VERSION},
         )
     return int(version)
+
+
+def seen_as_new(db: apsw.Connection) -> None:
+    """Let a connection that may not migrate read an older file by today's names: temporary views stand in front of its tables."""
+    if version_of(db) == 1:
+        db.execute("CREATE TEMP VIEW stale AS SELECT window, keep, purge, NULL AS old FROM main.stale")
 
 
 def migrate(db: apsw.Connection) -> None:

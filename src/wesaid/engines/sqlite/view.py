@@ -250,25 +250,33 @@ class SqliteView:
         """See the contract."""
         return self._lookup.titles(clauses, scope, limit)
 
-    def stale(self, scope: Scope, *, limit: int) -> list[StaleWindow]:
+    def stale(self, scope: Scope, *, limit: int, lacking: bool = False) -> list[StaleWindow]:
         """See the contract."""
-        what = "SELECT s.key, t.window, t.keep, max(w.path_length - t.keep, 0) FROM stale t JOIN window w USING (window) JOIN session s ON s.token = w.session"
+        columns = "s.key, t.window, t.keep, w.path_length, coalesce(min(t.keep, t.old), t.keep)"
+        what = f"SELECT {columns} FROM stale t JOIN window w USING (window) JOIN session s ON s.token = w.session"
+        only = "t.keep < w.path_length" if lacking else "1"
         bindings: tuple[str | int, ...] = (limit,)
         if scope.keys is not None:
             if len(scope.keys) < self._db.execute("SELECT count(*) FROM (SELECT 1 FROM stale LIMIT ?)", (len(scope.keys) + 1,)).get:
                 what = (  # more windows are stale than keys are in scope: from the keys, then
-                    "SELECT s.key, t.window, t.keep, max(w.path_length - t.keep, 0) FROM json_each(?) j CROSS JOIN session s ON s.key = j.value"
+                    f"SELECT {columns} FROM json_each(?) j CROSS JOIN session s ON s.key = j.value"
                     " CROSS JOIN window w ON w.session = s.token CROSS JOIN stale t USING (window)"
                 )
             else:
-                what += " WHERE s.key IN (SELECT value FROM json_each(?))"
+                only += " AND s.key IN (SELECT value FROM json_each(?))"
             bindings = (json.dumps(sorted(scope.keys)), limit)
-        rows = self._db.execute(f"{what} ORDER BY t.window LIMIT ?", bindings)
-        return [StaleWindow(key=key, window=window, keep=keep, left=left) for key, window, keep, left in rows]
+        rows = self._db.execute(f"{what} WHERE {only} ORDER BY t.window LIMIT ?", bindings)
+        return [
+            StaleWindow(key=key, window=window, keep=keep, left=max(length - begin, 0), lacks=keep < length)
+            for key, window, keep, length, begin in rows
+        ]
 
     def unindexed(self, window: int, versions: Versions, *, start: int | None = None, limit: int) -> Gap | None:
         """See the contract."""
-        found = self._db.execute("SELECT t.keep, w.path_length FROM stale t JOIN window w USING (window) WHERE window = ?", (window,)).get
+        found = self._db.execute(
+            "SELECT coalesce(min(t.keep, t.old), t.keep), w.path_length FROM stale t JOIN window w USING (window) WHERE window = ?",
+            (window,),
+        ).get
         if found is None:
             return None
         keep, length = found
