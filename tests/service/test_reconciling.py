@@ -157,6 +157,22 @@ def test_rows_of_an_older_redactor_serve_and_are_renewed(tmp_path):
             assert view.frequency(Term(text="ferry", tokens=("ferry",)), EVERYTHING, bound=9) == 1
 
 
+def test_patterns_that_change_while_rows_are_renewed_hold_for_all_of_them(tmp_path):
+    """Rows that the pattern before had renewed already are renewed by the new one as well."""
+    messages = [{"role": "user", "text": f"ticket ZEBRA-{n} of the OKAPI-{n} ferry"} for n in range(2 * limits.REBUILD_SLICE_ROWS + 10)]
+    with opening.open_home(tmp_path / "home", environ={}) as home:
+        writing.append(home, OPERATOR, MAIN, messages)
+    for patterns, seconds in (('"ZEBRA-[0-9]+"', A_MOMENT), ('"ZEBRA-[0-9]+", "OKAPI-[0-9]+"', 30)):
+        (tmp_path / "home" / "config.toml").write_text(f"[redaction]\npatterns = [{patterns}]\n", encoding="utf-8")
+        with opening.open_home(tmp_path / "home", environ={}) as home:
+            reconciling.settle(home, {"main": EVERYTHING}, seconds=seconds)
+            with home.store("main").reading() as view:
+                events = view.path(view.windows(MAIN)[-1].window, start=0, count=len(messages))
+                renewed = sum(event.redact_version == home.redactor.version for event in events)
+                left = view.frequency(Term(text="okapi", tokens=("okapi",)), EVERYTHING, bound=len(messages))
+    assert (renewed, left) == (len(messages), 0)
+
+
 def test_an_older_program_does_not_undo_what_a_newer_one_made(disk):
     """Its rows are left as they are."""
     disk.say("the ferry")
