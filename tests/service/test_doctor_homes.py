@@ -99,6 +99,26 @@ def test_many_files_of_one_kind_are_one_finding(home: Path) -> None:
     assert "295 more" in foreign.message
 
 
+@pytest.mark.parametrize("change", ["state = '{\"complete\": tru'", "state = '[]'", "keys = '{}'"])
+def test_a_source_of_which_nobody_can_tell_how_far_it_was_read_is_forgotten(home: Path, change: str) -> None:
+    """A damaged row: named, removed, and its file is read as if for the first time; a search is not stopped by it."""
+    before = readable(home)
+    sql(f"UPDATE source SET {change}")(home)
+    assert search(home).hits
+    assert "rows.orphaned" in codes(look(home))
+    assert codes(look(home, fix=True)) == set()
+    assert readable(home) == before
+
+
+def test_a_session_whose_lesser_facts_are_damaged_is_read(home: Path) -> None:
+    """Found, listed and looked at as ever, without them."""
+    before = readable(home)
+    sql("UPDATE session SET extra = '{\"ai'")(home)
+    assert search(home).hits
+    assert codes(look(home)) == set()
+    assert readable(home) == before
+
+
 def test_a_home_that_is_not_there_yet_is_healthy(tmp_path: Path) -> None:
     """And is not made by looking."""
     assert look(tmp_path / "none").findings == ()
