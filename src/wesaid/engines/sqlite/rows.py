@@ -47,15 +47,6 @@ def session_of(row: Sequence[Any]) -> SessionRow:
     )
 
 
-def _extra(stored: str) -> dict[str, Any]:
-    """What a session's source said besides; nothing when that is damaged, so that the session can be read."""
-    try:
-        extra = json.loads(stored)
-    except (ValueError, RecursionError):
-        return {}
-    return extra if isinstance(extra, dict) else {}
-
-
 def event_of(row: Sequence[Any]) -> StoredEvent:
     """A row of ``EVENT`` or ``PATH``. What cannot be unpacked of it is empty, so that the rows beside it are read: see the contract."""
     place, session_id, spot, shown, identity, type_, timestamp, body, spans, redact, flags = row
@@ -83,9 +74,24 @@ def event_of(row: Sequence[Any]) -> StoredEvent:
     )
 
 
-def source_of(row: Sequence[Any]) -> SourceState:
-    """A row of ``source``."""
+def _extra(text: str) -> dict[str, Any]:
+    """What else is known of a session; nothing when that was damaged, so that its messages can be read."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def source_of(row: Sequence[Any]) -> SourceState | None:
+    """A row of ``source``; None for one that was damaged, whose file is then read as if for the first time."""
     path, tool, size, mtime_ns, offset, head_digest, state, keys, missing = row
+    try:
+        told, named = json.loads(state), json.loads(keys)
+    except ValueError:
+        return None
+    if not isinstance(told, dict) or not isinstance(named, list):
+        return None
     return SourceState(
         path=path,
         tool=tool,
@@ -93,7 +99,7 @@ def source_of(row: Sequence[Any]) -> SourceState:
         mtime_ns=mtime_ns,
         offset=offset,
         head_digest=head_digest,
-        state=json.loads(state),
-        keys=tuple(json.loads(keys)),
+        state=told,
+        keys=tuple(named),
         missing=bool(missing),
     )
