@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from wesaid.engines.contract import View
 from wesaid.rules import fold
-from wesaid.service.preparing import again
+from wesaid.service.preparing import again, readable
 from wesaid.service.walk import Walk
-from wesaid.values import Candidate, Clause, Match, Said, Scope
+from wesaid.values import Candidate, Clause, Match, Said
 
 
-def confirmed(walk: Walk, view: View, scope: Scope, match: Match, found: Sequence[Candidate]) -> list[Candidate]:
+def confirmed(walk: Walk, view: View, match: Match, found: Sequence[Candidate]) -> list[Candidate]:
     """The candidates without those that match only by what is hidden today."""
     made = view.versions()
-    if made is None or (made.redact == walk.home.redactor.version and not view.stale(scope, limit=1)):
+    if made is None or (made.redact == walk.home.redactor.version and view.renewing(limit=1) is None):
         return list(found)
     return [candidate for candidate in found if _holds(walk, view, match, candidate)]
 
@@ -27,8 +27,8 @@ def _holds(walk: Walk, view: View, match: Match, candidate: Candidate) -> bool:
     row = view.session(candidate.key)
     if not events or row is None:
         return False
-    if events[0].redact_version == walk.home.redactor.version:
-        return True
+    if events[0].redact_version == walk.home.redactor.version or readable(events[0]) is None:
+        return True  # one that cannot be read is passed over, and told, where it would be shown
     said = again(walk.home.redactor, row.facts.dialect, events[0]).said
     return said is not None and _matches(match, said)
 

@@ -141,7 +141,7 @@ def _candidates(walk: Walk, tier: Tier, view: View, scope: Scope) -> list[Candid
         share = (limits.CANDIDATES - len(seen)) // (len(matches) - number)
         found = view.candidates(match, scope, walk.filters, limit=share, oldest_first=oldest_first)
         walk.complete = walk.complete and found.complete
-        kept = confirming.confirmed(walk, view, scope, match, found.candidates)
+        kept = confirming.confirmed(walk, view, match, found.candidates)
         seen |= {candidate.rowid: candidate for candidate in kept}
     return list(seen.values())
 
