@@ -31,6 +31,7 @@ from wesaid.values import (
     Found,
     Gap,
     KnownFile,
+    Lost,
     Match,
     Mended,
     Placed,
@@ -177,6 +178,9 @@ class View(Protocol):
     def folders(self) -> list[Folder]:
         """The folders that are followed, by path."""
 
+    def lost(self) -> Lost | None:
+        """What repairs could not save, as ``Writer.note_lost`` was last told."""
+
     def totals(self) -> Mapping[str, int]:
         """``sessions``, ``windows``, ``events``, ``messages`` (indexed), ``stale``, ``tombstones``, ``bytes`` (of storage)."""
 
@@ -197,6 +201,12 @@ class Writer(View, Protocol):
         there takes the ordinal, reason and ``findable`` that are given now, also with no events: unfindable drops its index rows in this
         transaction, findable leaves them to be rebuilt.
         NotFoundError if the session is absent.
+        """
+
+    def insert(self, window: int, before: Mapping[int, Sequence[Prepared]]) -> None:
+        """Put events where they belong in a window: in front of the event of each seq, which moves up with all that follow it.
+
+        The path is resolved anew, and the window is stale from the first change. Reads the whole window: for what a damaged file had lost.
         """
 
     def rebuild(self, window: int) -> None:
@@ -245,6 +255,9 @@ class Writer(View, Protocol):
 
     def forget_source(self, path: str) -> None:
         """Forget that a file was ever read. Sessions that came from it stay."""
+
+    def note_lost(self, lost: Lost | None) -> None:
+        """Remember what a repair could not save, or that nothing is missed any more."""
 
     def note_folder(self, folder: Folder) -> None:
         """Follow a folder, or remember what of it was looked at."""
