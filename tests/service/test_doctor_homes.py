@@ -125,7 +125,8 @@ def test_a_newer_database_is_named_and_never_touched(home: Path) -> None:
     before = everything(home)
     report = look(home, fix=True)
     [newer] = [finding for finding in report.findings if finding.severity == "error"]
-    assert (newer.code, newer.agent_id, newer.command) == ("store.newer", "main", "pip install -U wesaid")
+    assert (newer.code, newer.agent_id, newer.command) == ("store.newer", "main", None)
+    assert "upgrade wesaid" in (newer.advice or "")
     assert everything(home) == before
 
 
@@ -137,7 +138,11 @@ def test_wrong_settings_are_a_finding_and_keep_fix_from_guessing(home: Path) -> 
     before = everything(home)
     report = doctor.doctor_at(home, fix=True)
     assert {"config.invalid", "index.damaged"} <= codes(report)
-    assert report.mended[0].startswith("nothing")
+    assert report.not_mended[0].startswith("nothing")
+    assert report.mended == ()
+    [wrong] = [finding for finding in report.findings if finding.code == "config.invalid"]
+    assert str(home / "config.toml") in (wrong.advice or "")
+    assert not any(finding.command for finding in report.findings)
     assert everything(home) == before
 
 
@@ -212,7 +217,7 @@ def test_a_full_disk_stops_mending_and_nothing_is_lost(home: Path) -> None:
     sql("DROP TABLE words")(home)
     before = readable(home)
     said = child(SMALL_DISK, str(home), str(database(home).stat().st_size // 8))
-    assert any("not mended" in line for line in said["mended"]), said
+    assert any("no space" in line or "cannot" in line or "fail" in line for line in said["notMended"]), said
     assert readable(home) == before
     assert codes(look(home, fix=True)) == set()
     assert readable(home) == before
@@ -223,9 +228,9 @@ def test_a_full_disk_stops_salvaging_before_anything_is_exchanged(home: Path) ->
     damage.overwrite("event", 3)(home)
     damaged = database(home).read_bytes()
     said = child(SMALL_DISK, str(home), str(database(home).stat().st_size // 2))
-    assert any("not mended" in line for line in said["mended"]), said
+    assert any("no space" in line or "cannot" in line or "fail" in line for line in said["notMended"]), said
     assert database(home).read_bytes() == damaged
-    assert codes(look(home, fix=True)) <= {"files.copies"}
+    assert codes(look(home, fix=True)) <= damage.MISSED
 
 
 # ── logs, and others who have it open ────────────────────────────────────────────────────────────────────────────
@@ -278,12 +283,13 @@ def test_a_damaged_database_that_another_has_open_is_not_exchanged_under_its_han
     holder.execute("SELECT count(*) FROM session").fetchall()
     before = database(home).stat()
     report = look(home, fix=True)
-    assert any("open in another process" in line for line in report.mended)
+    assert any("open in another process" in line for line in report.not_mended)
+    assert not report.mended
     assert "store.damaged" in codes(report)
     assert database(home).stat() == before
     assert not list(database(home).parent.glob("*.damaged-*"))
     holder.close()
-    assert codes(look(home, fix=True)) <= {"files.copies"}
+    assert codes(look(home, fix=True)) <= damage.MISSED
 
 
 def test_who_opened_the_damaged_file_before_the_exchange_cannot_write_to_it_after(home: Path) -> None:
@@ -294,7 +300,7 @@ def test_who_opened_the_damaged_file_before_the_exchange_cannot_write_to_it_afte
     with pytest.raises(apsw.Error):
         late.execute("INSERT INTO meta (name, value) VALUES ('late', 1)")
     late.close()
-    assert codes(look(home)) == {"files.copies"}
+    assert codes(look(home)) <= damage.MISSED
 
 
 def test_a_repair_that_was_killed_after_it_took_the_log_away_loses_no_log(home: Path) -> None:
@@ -312,7 +318,7 @@ def test_a_repair_that_was_killed_after_it_took_the_log_away_loses_no_log(home: 
     Path(f"{aside}-wal").write_bytes(log)
     for path in (database(home), aside, Path(f"{aside}-wal")):
         path.chmod(0o600)
-    assert codes(look(home, fix=True)) <= {"files.copies"}
+    assert codes(look(home, fix=True)) <= damage.MISSED
     assert [hit.snippet for hit in search(home, '"only in the log"').hits] == ["only in the log"]
 
 
@@ -355,7 +361,7 @@ def test_a_repair_may_be_killed_before_any_step(home: Path, tmp_path: Path) -> N
             env={"PYTHONPATH": SOURCES, "HOME": "/nonexistent"},
             timeout=120,
         ).returncode
-        assert codes(look(killed, fix=True)) <= {"files.copies"}, step
+        assert codes(look(killed, fix=True)) <= damage.MISSED, step
         assert not before - readable(killed), step
         step += 1
     assert code == 0
@@ -437,7 +443,7 @@ def test_a_damaged_database_gets_back_from_its_sources_what_it_lost(home: Path, 
     assert sum(1 for identity, _ in readable(home) if identity and identity.startswith("u")) == 0
     report = look(home, fix=True)
     assert codes(report) <= {"files.copies"}, report
-    assert any("read again" in line for line in report.mended)
+    assert any("came back" in line for line in report.mended)
     assert readable(home) == readable(sound)
 
 

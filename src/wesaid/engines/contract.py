@@ -292,10 +292,11 @@ class Store(Protocol):
         Waits for other writers, at most so long when ``seconds`` are given; then it is a StoreBusyError.
         """
 
-    def mend(self, *, anew: bool) -> Mended:
+    def mend(self, *, anew: bool, now: int) -> Mended:
         """Put right what rows alone can put right, in one transaction: rows that refer to nothing, paths, counters.
 
-        ``anew`` drops the whole index; its windows are then stale, to be filled again as after any rewind. What was said is not touched.
+        ``anew`` drops the whole index; its windows are then stale, to be filled again as after any rewind. What was said is not touched; events that were
+        counted and are not there are remembered as lost, and their sources are to be read anew.
         """
 
     def checkpoint(self) -> bool:

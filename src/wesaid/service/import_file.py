@@ -224,7 +224,9 @@ class FileImport(Intake):
                         target.batch.append(prepare(self.home.redactor, self.dialect.name, reset_event(self.source.name, self.home.now())))
                     break
                 row = view.session(key)
-                is_empty = not target.has_sources and row is not None and row.facts.tool == self.source.tool  # all of it was lost, or none was there
+                is_empty = (
+                    not target.has_sources and row is not None and row.facts.tool == self.source.tool
+                )  # all of it was lost, or none was there
                 if key in own or target.lifts or is_empty or self._overlaps(target):
                     break
                 target.known = None  # another conversation that happens to have this id

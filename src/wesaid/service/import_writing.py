@@ -17,7 +17,21 @@ from wesaid.importers import DIALECTS
 from wesaid.importers.known import Database, Dialect, Source, text_of
 from wesaid.service import import_refusing
 from wesaid.service.import_account import SourceAccount, failure_of
-from wesaid.service.import_facts import ELSEWHERE, TITLED_BY, Place, Target, again, behind_ours, facts_of, has_begun, insert, load, mark_of, return_to, words_of
+from wesaid.service.import_facts import (
+    ELSEWHERE,
+    TITLED_BY,
+    Place,
+    Target,
+    again,
+    behind_ours,
+    facts_of,
+    has_begun,
+    insert,
+    load,
+    mark_of,
+    return_to,
+    words_of,
+)
 from wesaid.service.import_pace import OvertakenError, Pace
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare

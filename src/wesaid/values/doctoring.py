@@ -13,7 +13,8 @@ class Flaw:
     code: str
     message: str
     path: str | None = None
-    advice: str | None = None  # what a person is to do, where no command of ours does it
+    advice: str | None = None  # what a person is to do, where no command of ours does it, or before it
+    command: str | None = None  # that mends it, where another one does than the table says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,7 @@ class Lost:
 
     at: int = 0  # Unix milliseconds of the latest repair
     events: Mapping[str, int] = field(default_factory=dict)
+    uncounted: bool = False  # and more, of which it is not known how many they were
     deletions: bool = False
     aside: str = ""  # the copy of the damaged file; when somebody has removed it, nothing is missed
 
@@ -54,6 +56,7 @@ class Salvaged:
     events: int
     lost: Mapping[str | None, int] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()  # tables of which some rows could not be read, and how many there were is not known
+    uncounted: bool = False  # and events of which it is not known how many they were
     deletions: bool = False  # which sessions were deleted could not be read
 
 

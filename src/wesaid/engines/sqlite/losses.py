@@ -20,14 +20,17 @@ _NAME: Final = "lost"
 
 def lost(db: apsw.Connection) -> Lost | None:
     """What ``note`` was last told."""
-    row = db.execute("SELECT value FROM meta WHERE name = ?", (_NAME,)).get
-    found = _json(row)
+    try:
+        found = _json(db.execute("SELECT value FROM meta WHERE name = ?", (_NAME,)).get)
+    except (apsw.CorruptError, apsw.SQLError, apsw.IOError):
+        return None
     if not isinstance(found, dict):
         return None
     events = found.get("events")
     return Lost(
         at=found["at"] if isinstance(found.get("at"), int) else 0,
         events={key: count for key, count in events.items() if isinstance(count, int) and count > 0} if isinstance(events, dict) else {},
+        uncounted=found.get("uncounted") is True,
         deletions=found.get("deletions") is True,
         aside=found["aside"] if isinstance(found.get("aside"), str) else "",
     )
@@ -35,10 +38,12 @@ def lost(db: apsw.Connection) -> Lost | None:
 
 def note(db: apsw.Connection, now: Lost | None) -> None:
     """Remember it in place of what was remembered."""
-    if now is None or not (now.events or now.deletions):
+    if now is None or not (now.events or now.uncounted or now.deletions):
         db.execute("DELETE FROM meta WHERE name = ?", (_NAME,))
     else:
-        db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (_NAME, json.dumps({**asdict(now), "events": dict(now.events)})))
+        db.execute(
+            "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (_NAME, json.dumps({**asdict(now), "events": dict(now.events)}))
+        )
 
 
 def added(before: Lost | None, now: Lost) -> Lost:
@@ -46,7 +51,13 @@ def added(before: Lost | None, now: Lost) -> Lost:
     if before is None:
         return now
     events = {key: before.events.get(key, 0) + now.events.get(key, 0) for key in {**before.events, **now.events}}
-    return Lost(at=now.at, events=events, deletions=before.deletions or now.deletions, aside=now.aside or before.aside)
+    return Lost(
+        at=now.at,
+        events=events,
+        uncounted=before.uncounted or now.uncounted,
+        deletions=before.deletions or now.deletions,
+        aside=now.aside or before.aside,
+    )
 
 
 def read_anew(db: apsw.Connection, keys: Collection[str] | None) -> None:

@@ -222,7 +222,9 @@ class Placing:
         """Give the events of a window from seq ``start`` up to ``end`` numbers that are higher; their path and index rows follow."""
         base = window << SHIFT
         for table in ("event", "entry", "path"):
-            rows = fetch(self._db, f"SELECT place FROM {table} WHERE place >= ? AND place < ? ORDER BY place DESC", (base + start, base + end))
+            rows = fetch(
+                self._db, f"SELECT place FROM {table} WHERE place >= ? AND place < ? ORDER BY place DESC", (base + start, base + end)
+            )
             self._db.executemany(f"UPDATE {table} SET place = place + ? WHERE place = ?", [(by, place) for (place,) in rows])
 
     def show(self, state: WindowState, *, findable: bool) -> None:
