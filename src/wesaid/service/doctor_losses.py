@@ -15,6 +15,7 @@ from typing import Final
 
 from wesaid import limits
 from wesaid.engines.contract import View
+from wesaid.service import counting
 from wesaid.service.doctor_files import COPY
 from wesaid.values import Flaw, Lost, counted
 
@@ -26,8 +27,7 @@ def flaws(view: View, folder: Path) -> Iterator[Flaw]:
     lost = missed(view)
     if lost is not None:
         yield from _told(lost)
-    totals = view.totals()
-    if folder.is_dir() and not (totals["sessions"] or totals["tombstones"] or view.sources()):
+    if lost is None and folder.is_dir() and counting.is_empty(view):
         yield _empty(folder)
 
 
@@ -42,8 +42,8 @@ def missed(view: View) -> Lost | None:
 
 def forgot_deletions(view: View) -> bool:
     """Whether it is not known any more which sessions were deleted, or the store may be one that somebody has emptied: importing could bring them back."""
-    lost, totals = missed(view), view.totals()
-    return bool(lost and lost.deletions) or not (totals["sessions"] or totals["tombstones"] or view.sources())
+    lost = missed(view)
+    return bool(lost and lost.deletions) or counting.is_empty(view)
 
 
 def events(view: View, keys: Mapping[str, int]) -> dict[str, int]:

@@ -116,8 +116,6 @@ def _mended(agent: str, done: Mended) -> Iterator[Done]:
     said = [part for number, part in parts if number]
     if said:
         yield Done(f"{agent}: {', '.join(said)}")
-    if done.lost:
-        yield _left(f"{agent}: {counted(done.lost, 'event that was counted is', 'events that were counted are')} not there")
 
 
 def _refill(home: Home, agent: str, until: float) -> int:
@@ -133,22 +131,18 @@ def _refill(home: Home, agent: str, until: float) -> int:
 
 
 def _salvage(home: Home, agent: str) -> Iterator[Done]:
-    """A new database of what can be read, and what cannot."""
+    """A new database of what can be read. What cannot is told when the transcripts were read again (``_remember``)."""
     made = home.engine.salvage(agent, now=home.now())
     kept = f"the damaged files are kept as {made.aside}"
-    if made.events or made.sessions:
-        yield Done(f"{agent}: saved {counted(made.events, 'event')} of {counted(made.sessions, 'session')}; {kept}")
-    else:
+    if not (made.events or made.sessions):
         yield _left(f"{agent}: no event and no session could be saved, and an empty database was begun; {kept}")
+        return
     lost = sum(made.lost.values())
-    if lost:
-        named = sorted(key or "sessions that are not known" for key in made.lost)
-        more = len(named) - limits.DOCTOR_NAMES
-        shown = ", ".join(named[: limits.DOCTOR_NAMES]) + (f" and {more} more" if more > 0 else "")
-        also = "; a rewind that was made here and is among them is not known any more"
-        yield _left(f"{agent}: {counted(lost, 'event')} could not be read, of {shown}{also}")
-    if made.unreadable:
-        yield _left(f"{agent}: some rows of {', '.join(made.unreadable)} could not be read")
+    gone = f", {lost} could not be read" if lost else ""
+    yield Done(f"{agent}: saved {counted(made.events, 'event')} of {counted(made.sessions, 'session')}{gone}; {kept}")
+    tables = [table for table in made.unreadable if table != "event" or not lost]
+    if tables:
+        yield _left(f"{agent}: some rows of {', '.join(tables)} could not be read")
 
 
 # ── importing ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -223,9 +217,21 @@ def _remember(home: Home, agent: str, lost: Lost, before: dict[str, int]) -> Ite
             if key in back or key in whole.events or not key
         }
         writer.note_lost(replace(lost, events={key: count for key, count in left.items() if count > 0}))
+    missed = {key: left[key] for key in left if (key in before or not key) and left[key] > 0}
     came = sum(back.values())
+    rewinds = "; a rewind that was made here and lost is not known any more"
     if came:
-        yield Done(f"{agent}: {counted(came, 'lost event')} came back from {'its' if came == 1 else 'their'} transcripts")
+        yield Done(
+            f"{agent}: {counted(came, 'lost event')} came back from {'its transcript' if came == 1 else 'their transcripts'}{rewinds}"
+        )
+    if missed:
+        named = [key or "sessions that are not known" for key in sorted(missed)]
+        more = len(named) - limits.DOCTOR_NAMES
+        shown = ", ".join(named[: limits.DOCTOR_NAMES]) + (f" and {more} more" if more > 0 else "")
+        count = sum(missed.values())
+        yield _left(
+            f"{agent}: {counted(count, 'event is', 'events are')} lost, and no transcript that was read has {'it' if count == 1 else 'them'}, of {shown}"
+        )
 
 
 __all__ = ["Done", "mend"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.rules import bounds, excerpt, fold, rank
-from wesaid.service import lacking, resuming, wire
+from wesaid.service import counting, lacking, resuming, wire
 from wesaid.service.methods import SearchParams
 from wesaid.service.preparing import Words, safe, words_of
 from wesaid.service.walk import Walk
@@ -78,8 +78,10 @@ def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -
     """One sentence for an answer that is empty or partial: what was not searched, and what would widen it."""
     operator = walk.caller.is_operator
     narrowed = None if found_any else lacking.reason(walk.views, walk.scopes, walk.filters)
+    empty = [agent for agent, view in walk.views.items() if counting.is_empty(view)] if operator else []
     reasons = (
         (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid doctor` says why"),
+        (bool(empty), f"the database of {', '.join(empty)} is empty; `wesaid doctor` says more"),
         (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
         (not walk.asked.clauses, "the query has filters and no words; give at least one word to look for"),
         (found_any, None),
