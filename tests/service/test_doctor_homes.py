@@ -212,6 +212,24 @@ def test_an_agent_that_may_not_be_read_is_named_and_the_other_looked_at(reachabl
     assert said["agents"]["work"]["sessions"] == 1
 
 
+def test_sources_that_may_not_be_read_are_not_gone(reachable: Path) -> None:
+    """A closed folder and a closed file are told as such, with what to do, and an import of them too."""
+    folder = reachable.parent / "closed"
+    paths = [damage.write_transcript(folder / "in" / "a.jsonl", 3, session="a"), damage.write_transcript(folder / "b.jsonl", 3, session="b")]
+    with opened(reachable) as open_:
+        importing.import_paths(open_, [folder], agent="work")
+    for path in [reachable, *reachable.rglob("*")]:
+        path.chmod(0o777)
+    folder.chmod(0o755)
+    (folder / "in").chmod(0)
+    paths[1].chmod(0)
+    said = child(CHILD, str(reachable))
+    told = {finding["code"]: finding for finding in said["findings"] if finding["code"].startswith("source.")}
+    assert set(told) == {"source.failed"}
+    assert told["source.failed"]["message"] == "2 transcript files are there and cannot be read"
+    assert "chmod u+r" in told["source.failed"]["advice"]
+
+
 def test_a_full_disk_stops_mending_and_nothing_is_lost(home: Path) -> None:
     """It says so; what was readable still is; with room again the same command ends it."""
     sql("DROP TABLE words")(home)
@@ -285,7 +303,8 @@ def test_a_damaged_database_that_another_has_open_is_not_exchanged_under_its_han
     report = look(home, fix=True)
     assert any("open in another process" in line for line in report.not_mended)
     assert not report.mended
-    assert "store.damaged" in codes(report)
+    [damaged] = [finding for finding in report.findings if finding.code == "store.damaged"]
+    assert "stop it" in (damaged.advice or "")
     assert database(home).stat() == before
     assert not list(database(home).parent.glob("*.damaged-*"))
     holder.close()

@@ -28,6 +28,7 @@ Mark = tuple[str, bytes]  # an event's id and a digest of its record
 Place = tuple[int, int]  # a window and a seq in it
 ELSEWHERE: Final[Place] = (0, 0)  # in a window that the source does not write to
 
+_MESSAGE: Final = b'"message"'  # in every record in which somebody says something, of any tool
 _OURS: Final = f'"{importers.NATIVE}"'.encode()
 _GROUPS: Final = frozenset({"group", "channel", "room"})
 _MARK_BYTES: Final = 8
@@ -61,7 +62,7 @@ class Target:
     messages: int = 0  # that the session has of this file
     batch: list[Prepared] = field(default_factory=list)
     early: dict[Place, list[Prepared]] = field(default_factory=dict)  # what the source has in front of events that are stored
-    has_sources: bool = False  # something is stored that wesaid did not write itself
+    has_sources: bool = False  # something that was said is stored, and not by wesaid itself
     flushed: bool = False  # events were written behind the stored ones
     stored: bool = False
     ends: bool = True  # its branch ends at the last entry read; False: at `end`, which a control has led it to
@@ -90,7 +91,7 @@ def load(redactor: Redactor, target: Target, view: View, *, session_id: str | No
             after = rows[-1].seq
             is_own = target.window is None or window.session_id == target.window.session_id
             target.known.update((stored_mark(row), (row.window, row.seq) if is_own else ELSEWHERE) for row in rows)
-            target.has_sources = target.has_sources or any(_OURS not in row.body for row in rows)
+            target.has_sources = target.has_sources or any(_MESSAGE in row.body and _OURS not in row.body for row in rows)
             target.ids.update(row.id for row in rows if row.id)
             if target.beside:
                 said = (preparing.words_of(redactor, "openclaw", row) for row in rows)
