@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -347,7 +346,7 @@ def assert_shown(home: Path) -> Any:
 def test_a_report_says_nothing_that_did_not_happen(home: Path) -> None:
     """What was mended and what was not are two lists, without zeros."""
     sql("UPDATE session SET message_count = 9")(home)
-    os.chmod(home, 0o755)
+    home.chmod(0o755)
     report = look(home, fix=True)
     assert report.mended[:2] == ("files: 1 file or folder closed to other users", "main: 1 counter stored anew")
     assert not any(" 0 " in line or "erased" in line for line in report.mended)

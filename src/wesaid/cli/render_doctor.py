@@ -23,7 +23,9 @@ def report_lines(report: Report, place: str) -> Iterator[Line]:
     counts = {name: sum(1 for finding in report.findings if finding.severity == name) for name in _STYLES}
     told = ", ".join(f"{count} {name}{'s' if count > 1 else ''}" for name, count in counts.items() if count)
     agents = f"{len(report.agents)} agent{'' if len(report.agents) == 1 else 's'} looked at"
-    yield [("nothing is wrong: " if report.worst in {None, "note"} else "", ""), (f"{agents}{': ' if told else ''}{told}", "title")]
+    is_well = report.worst in {None, "note"}
+    joint = "" if not told else ", " if is_well else ": "
+    yield [("nothing is wrong: " if is_well else "", ""), (f"{agents}{joint}{told}", "title")]
 
 
 def _finding(finding: Finding, place: str) -> Iterator[Line]:
