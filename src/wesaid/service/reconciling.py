@@ -60,7 +60,7 @@ def wait_for(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None
                 _mark(home, store, seconds=max(seconds, limits.POLL_SECONDS))
                 with store.reading() as view:
                     left += sum(window.left for window in view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH, lacking=True))
-    if left <= seconds * limits.REBUILD_ROWS_A_SECOND:
+    if 0 < left <= seconds * limits.REBUILD_ROWS_A_SECOND:
         settle(home, scopes, seconds=seconds, lacking=True)
 
 
@@ -91,7 +91,7 @@ def reconcile(home: Home, *, seconds: float) -> int:
 
 def wake(home: Home, views: Mapping[str, View]) -> None:
     """Start the background reconciler when something in these stores is stale, whoever may see it."""
-    if any(is_due(home, view) or view.stale(EVERYTHING, limit=1) for view in views.values()):
+    if any(view.stale(EVERYTHING, limit=1) for view in views.values()):  # what is due was marked before, or will be by the next search
         agents = list(views)
         home.background.wake(lambda stopping: _go_on(home, agents, stopping))
 

@@ -37,7 +37,7 @@ def session_of(row: Sequence[Any]) -> SessionRow:
         "key session_id dialect kind title label tool project created_at updated_at archived_at spawned_by forked_from".split()  # noqa: SIM905 - one line reads better
     )
     return SessionRow(
-        facts=Facts(**dict(zip(names, facts, strict=True)), extra=json.loads(extra)),
+        facts=Facts(**dict(zip(names, facts, strict=True)), extra=_extra(extra)),
         token=token,
         message_count=messages,
         stale=bool(stale),
@@ -65,9 +65,24 @@ def event_of(row: Sequence[Any]) -> StoredEvent:
     )
 
 
-def source_of(row: Sequence[Any]) -> SourceState:
-    """A row of ``source``."""
+def _extra(text: str) -> dict[str, Any]:
+    """What else is known of a session; nothing when that was damaged, so that its messages can be read."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def source_of(row: Sequence[Any]) -> SourceState | None:
+    """A row of ``source``; None for one that was damaged, whose file is then read as if for the first time."""
     path, tool, size, mtime_ns, offset, head_digest, state, keys, missing = row
+    try:
+        told, named = json.loads(state), json.loads(keys)
+    except ValueError:
+        return None
+    if not isinstance(told, dict) or not isinstance(named, list):
+        return None
     return SourceState(
         path=path,
         tool=tool,
@@ -75,7 +90,7 @@ def source_of(row: Sequence[Any]) -> SourceState:
         mtime_ns=mtime_ns,
         offset=offset,
         head_digest=head_digest,
-        state=json.loads(state),
-        keys=tuple(json.loads(keys)),
+        state=told,
+        keys=tuple(named),
         missing=bool(missing),
     )

@@ -317,7 +317,8 @@ class SqliteView:
     def sources(self, key: str | None = None) -> list[SourceState]:
         """See the contract."""
         only = "" if key is None else "WHERE path IN (SELECT path FROM source_session WHERE key = ?)"
-        return [source_of(row) for row in self._db.execute(f"SELECT * FROM source {only} ORDER BY path", () if key is None else (key,))]
+        rows = self._db.execute(f"SELECT * FROM source {only} ORDER BY path", () if key is None else (key,))
+        return [state for row in rows if (state := source_of(row)) is not None]
 
     def recent_files(self, scope: Scope, *, limit: int) -> list[KnownFile]:
         """See the contract."""
@@ -351,7 +352,7 @@ def _leaf(cursor: str) -> str | None:
     """The leaf that a window's cursor names; None when the cursor is damaged, so that what is beside it can be read."""
     try:
         leaf: str | None = json.loads(cursor).get("leaf")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return None
     return leaf
 
