@@ -55,7 +55,7 @@ WHO_SEES_WHAT = (
         "        tokens = self._tokens(scope, Filters())\n        if tokens == []:\n            return 0\n        narrow",
         "        tokens = None\n        if tokens == []:\n            return 0\n        narrow", (HIDDEN,),
     ),
-    Mutation("messages of hidden sessions counted", "service/searching.py", "view.count_sessions(walk.scopes[agent])", "view.count_sessions(Scope())", (HIDDEN,)),
+    Mutation("messages of hidden sessions counted", "service/searching.py", "view.count_sessions(walk.scopes[agent], walk.filters)", "view.count_sessions(Scope(), walk.filters)", (HIDDEN,)),
     Mutation("own lineage first", "rules/rank.py", "return 2 if candidate.key in corpus.own", "return -2 if candidate.key in corpus.own", ("tests/rules/test_rank.py", "tests/contract/test_visibility.py")),
     Mutation(
         "the sandbox widens self", "rules/visibility.py", ' and rules.visibility != "self"', "", ("tests/rules/test_visibility.py", TABLE),
@@ -89,7 +89,7 @@ WHO_SEES_WHAT = (
         "any key for the taking", "service/writing.py", "parsed.rest.startswith(_HELPERS) and", "", ("tests/service/test_attacks.py",),
     ),
     Mutation("hidden sessions lead to visible ones", "service/addressing.py", " if visibility.owned(me, child)}", "}", (HIDDEN,)),
-    Mutation("parents that may not be seen are named", "service/listing.py", "facts.spawned_by if facts.spawned_by and addressing.allows(policy, facts.spawned_by) else None", "facts.spawned_by", (TABLE,)),
+    Mutation("parents that may not be seen are named", "service/listing.py", "facts.spawned_by if facts.spawned_by and addressing.allows(self.policy, facts.spawned_by) else None", "facts.spawned_by", (TABLE,)),
 )  # fmt: skip
 
 RECONCILING = "tests/service/test_reconciling.py"

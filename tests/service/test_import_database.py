@@ -242,7 +242,9 @@ def test_a_database_from_before_transcripts_is_passed_by(lab: Any, claw: Claw, s
     file_of(state, "sessions/A.jsonl", FIRST)
     totals = bring(lab, state)
     assert (totals["skipped"], totals["imported"]) == ({"empty": 1}, 2)
-    assert importing.import_paths(lab.home, [state], tool="claude-code").as_json()["sources"] == []
+    account = importing.import_paths(lab.home, [state], tool="claude-code")
+    assert account.as_json()["totals"]["skipped"] == {"other-format": 2}
+    assert not account.holds_transcripts
 
 
 # ── a second time ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,7 @@ import msgspec
 
 from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
-from wesaid.importers.known import Dialect, Reader, Told
+from wesaid.importers.known import Dialect, Reader, Reason, Told
 from wesaid.rules import searchable
 from wesaid.rules.private import without_private
 from wesaid.rules.redact import Redactor, joined
@@ -44,7 +44,7 @@ class Target:
     slot: str
     key: str
     told: Told
-    refused: str | None = None  # why it is not imported
+    refused: Reason | None = None  # why it is not imported
     known: dict[Mark, Place] | None = None  # what is stored already, and where; None: nothing of it can be
     ids: set[str] = field(default_factory=set)
     known_as: str = "unchanged"  # the figure of what is stored already
@@ -131,7 +131,7 @@ def words_of(view: View, window: int, dialect: Dialect) -> str | None:
     """
     second = None
     for row in view.path(window, start=0, count=limits.TITLE_ROWS):
-        record = importers.view(dialect.name, msgspec.json.decode(row.body))
+        record = importers.view(dialect.name, preparing.readable(row) or {})
         found = searchable.searchable(record, joined)
         if found is None or found.role != "user" or found.flags & Flag.AUTOMATION:
             continue
@@ -175,7 +175,7 @@ def insert(writer: Writer, target: Target) -> None:
 
 def _behind(writer: Writer, leaf: StoredEvent, batch: list[Prepared]) -> None:
     """See ``behind_ours``: ``leaf`` is what the events come to stand behind."""
-    if importers.NATIVE not in msgspec.json.decode(leaf.body):
+    if importers.NATIVE not in (preparing.readable(leaf) or {}):
         return
     if batch[0].event.nav.kind is NavKind.LEAF and len(batch) > 1:
         del batch[0]

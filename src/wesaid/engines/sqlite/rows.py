@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wesaid.engines.sqlite.records import LOW, SHIFT, unpack_body, unpack_spans
+from wesaid.errors import StoreDamagedError
 from wesaid.values import Facts, Flag, SessionRow, SourceState, StoredEvent
 
 _FACTS = (
@@ -47,8 +48,16 @@ def session_of(row: Sequence[Any]) -> SessionRow:
 
 
 def event_of(row: Sequence[Any]) -> StoredEvent:
-    """A row of ``EVENT`` or ``PATH``."""
+    """A row of ``EVENT`` or ``PATH``. What cannot be unpacked of it is empty, so that the rows beside it are read: see the contract."""
     place, session_id, spot, shown, identity, type_, timestamp, body, spans, redact, flags = row
+    try:
+        unpacked = unpack_body(body)
+    except StoreDamagedError:
+        unpacked = b""
+    try:
+        known = unpack_spans(spans)
+    except (ValueError, TypeError):
+        known, redact = (), None  # then whoever shows it redacts anew
     return StoredEvent(
         window=place >> SHIFT,
         session_id=session_id,
@@ -58,8 +67,8 @@ def event_of(row: Sequence[Any]) -> StoredEvent:
         id=identity,
         type=type_,
         timestamp=timestamp,
-        body=unpack_body(body),
-        spans=unpack_spans(spans),
+        body=unpacked,
+        spans=known,
         redact_version=redact,
         flags=Flag(flags or 0),
     )
@@ -69,7 +78,7 @@ def _extra(text: str) -> dict[str, Any]:
     """What else is known of a session; nothing when that was damaged, so that its messages can be read."""
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

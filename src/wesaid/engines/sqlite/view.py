@@ -92,10 +92,12 @@ class SqliteView:
         )
         return [session_of(row) for row in rows]
 
-    def count_sessions(self, scope: Scope) -> int:
+    def count_sessions(self, scope: Scope, filters: Filters = NO_FILTERS) -> int:
         """See the contract."""
         where, bindings = _within(scope)
-        return int(self._db.execute(f"SELECT count(*) FROM session s {where}", bindings).get)
+        asked, more = narrowing.conditions(filters)
+        where = " AND ".join([where or "WHERE 1", *asked])
+        return int(self._db.execute(f"SELECT count(*) FROM session s {where}", (*bindings, *more)).get)
 
     def children(self, key: str) -> list[str]:
         """See the contract."""
