@@ -120,6 +120,7 @@ MIRROR_LOOK_BACK: Final = 8  # path positions within which a delivery mirror rep
 READ_CHUNK_BYTES: Final = 1024 * 1024
 LINE_BYTES: Final = 32 * 1024 * 1024  # a longer line is damage; the longest seen is 5 MB
 IMPORT_BATCH_MESSAGES: Final = 2000  # one transaction; a kill loses at most this much work, never a row
+IMPORT_HELD_BYTES: Final = 64 * 1024 * 1024  # that wait until it is known where among the stored events they belong
 IMPORT_BATCH_BYTES: Final = 16 * 1024 * 1024  # the same bound for few, large lines
 GUESS_BYTES: Final = 256 * 1024  # how much of a file is read to guess its tool
 GUESS_LINES: Final = 40

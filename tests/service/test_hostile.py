@@ -86,7 +86,8 @@ def test_a_doctor_names_what_is_not_ours_and_saves_what_is(tmp_path: Path, name:
         codes = {finding.code for finding in doctor.doctor(home).findings}
         assert "store.strange" in codes
         left = {finding.code for finding in doctor.doctor(home, fix=True).findings}
-        assert left <= {"files.copies", "source.never"}
+        gone = {"deletions.lost"} if name == "view tombstone" else set()  # the trap took the place of what was deleted
+        assert left <= {"files.copies", "source.never"} | gone
         assert len(searching.search(home, OPERATOR, methods.SearchParams(query="walrus")).hits) == 3
     db = apsw.Connection(str(folder / "agents" / "main" / "agent.sqlite"))
     assert schema.strange(db) == []

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from wesaid import limits
 from wesaid.rules import branch
-from wesaid.values import Facts, Flag, Folder, Prepared, Said, SourceState, StoredEvent, Tombstone, Versions, WindowSpec
+from wesaid.values import Facts, Flag, Folder, Lost, Prepared, Said, SourceState, StoredEvent, Tombstone, Versions, WindowSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class State:
     missed: set[int] = field(default_factory=set)  # those of them that count as incomplete until then
     versions: Versions | None = None
     renewing: int | None = None  # token of the last session whose texts were redacted again; None: nothing is to be renewed
+    lost: Lost | None = None
     turn: tuple[str, int] | None = None  # who reconciles, and until when
 
     def copy(self) -> State:

@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 from wesaid import keys
-from wesaid.engines.sqlite import following, marking
+from wesaid.engines.sqlite import following, losses, marking
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.erasing import PENDING
 from wesaid.engines.sqlite.index import Index
@@ -24,7 +24,7 @@ from wesaid.engines.sqlite.records import SHIFT, SHOWN, pack_body, pack_nav, unp
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import branch
-from wesaid.values import Facts, Folder, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
+from wesaid.values import Facts, Folder, Lost, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
 _NEVER_USED = 1 << 31  # windows are numbered below this, so that a place fits 63 bits
 
@@ -138,6 +138,13 @@ class SqliteWriter(SqliteView):
             return Placed(id=nav.id, timestamp=event.timestamp, indexed=False, duplicate=True)
         step = branch.advance(state.cursor, nav, lambda name: self._placing.known(state.window, name))
         place = (state.window << SHIFT) + state.next_seq
+        self._write(place, prepared)
+        state.next_seq += 1
+        indexed = self._placing.carry_out(state, step, place, prepared)
+        return Placed(id=nav.id, timestamp=event.timestamp, indexed=indexed)
+
+    def _write(self, place: int, prepared: Prepared) -> None:
+        event, nav = prepared.event, prepared.event.nav
         self._db.execute(
             "INSERT INTO event (place, id, type, nav, parent, target, append_parent, timestamp, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -152,9 +159,22 @@ class SqliteWriter(SqliteView):
                 pack_body(prepared.body),
             ),
         )
-        state.next_seq += 1
-        indexed = self._placing.carry_out(state, step, place, prepared)
-        return Placed(id=nav.id, timestamp=event.timestamp, indexed=indexed)
+
+    def insert(self, window: int, before: Mapping[int, Sequence[Prepared]]) -> None:
+        """See the contract."""
+        state = self._placing.window(window)
+        left, end, fresh = sum(len(group) for group in before.values()), state.next_seq, dict[int, Prepared]()
+        state.next_seq += left
+        for seq in sorted(before, reverse=True):  # from behind, so that each event moves once, to where nothing is
+            self._placing.move(window, seq, end, left)
+            left -= len(before[seq])
+            for place, prepared in enumerate(before[seq], (window << SHIFT) + seq + left):
+                self._write(place, prepared)
+                fresh[place] = prepared
+            end = seq
+        self._placing.resolve(state, fresh)
+        self._placing.save(state)
+        self._count(state)
 
     def _has(self, window: int, name: str, body: bytes) -> bool:
         rows = fetch(
@@ -222,6 +242,10 @@ class SqliteWriter(SqliteView):
         """See the contract."""
         self._db.execute("DELETE FROM source WHERE path = ?", (path,))
         self._db.execute("DELETE FROM source_session WHERE path = ?", (path,))
+
+    def note_lost(self, lost: Lost | None) -> None:
+        """See the contract."""
+        losses.note(self._db, lost)
 
     def note_folder(self, folder: Folder) -> None:
         """See the contract."""
