@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -58,7 +59,7 @@ def flaws(home: Path) -> Iterator[Flaw]:
             message=f"{counted(len(copies), 'file of a damaged database', 'files of damaged databases')}, put aside, {'takes' if len(copies) == 1 else 'take'} {_mib(size)}",
             path=str(copies[0].path),
         )
-    unfinished = [e for e in mine if e.path.name.startswith(_UNFINISHED)]
+    unfinished = [e for e in mine if _is_left_over(e)]
     if unfinished:
         yield Flaw(
             code="files.unfinished",
@@ -103,7 +104,7 @@ def mend(home: Path) -> tuple[int, int]:
         if not entry.is_ours or entry.is_link or not entry.is_mine:
             continue
         try:
-            if entry.path.name.startswith(_UNFINISHED):
+            if _is_left_over(entry):
                 entry.path.unlink(missing_ok=True)
                 removed += 1
             elif stat.S_IMODE(entry.state.st_mode) & _OTHERS:
@@ -112,6 +113,11 @@ def mend(home: Path) -> tuple[int, int]:
         except OSError:
             continue  # it is looked at again, and named
     return closed, removed
+
+
+def _is_left_over(entry: _Entry) -> bool:
+    """Whether a file is of a repair that ended without finishing it: one that is at work writes to its file all the time."""
+    return entry.path.name.startswith(_UNFINISHED) and time.time() - entry.state.st_mtime > limits.UNFINISHED_SECONDS
 
 
 def _entries(home: Path) -> Iterator[_Entry]:

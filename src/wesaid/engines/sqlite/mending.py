@@ -78,9 +78,15 @@ def adopt(db: apsw.Connection, agent_id: str) -> int:
     dialect = db.execute("SELECT dialect FROM session GROUP BY dialect ORDER BY count(*) DESC LIMIT 1").get or "openclaw"
     lost = [window for window in checking.windows_of_events(db) if window not in known]
     for window in lost:
+        # It may have been hidden since its chain was rewound into another window, which then has the same events: history alone shows it.
+        base = window << SHIFT
+        copied = (
+            "SELECT EXISTS (SELECT 1 FROM event e JOIN event o ON o.id = e.id AND o.place >> ?3 <> ?4 WHERE e.place >= ?1 AND e.place < ?2)"
+        )
+        findable = not db.execute(copied, (base, base + LOW, SHIFT, window)).get
         db.execute(
-            "INSERT INTO window (window, session, session_id, ordinal, reason, created_at, findable, cursor) VALUES (?, 0, ?, 0, 'recovered', 0, 1, ?)",
-            (window, f"recovered-{window}", branch.START.to_json()),
+            "INSERT INTO window (window, session, session_id, ordinal, reason, created_at, findable, cursor) VALUES (?, 0, ?, 0, 'recovered', 0, ?, ?)",
+            (window, f"recovered-{window}", findable, branch.START.to_json()),
         )
     homeless = fetch(db, "SELECT window, session_id FROM window WHERE session NOT IN (SELECT token FROM session)")
     for window, session_id in homeless:
