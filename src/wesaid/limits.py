@@ -139,6 +139,7 @@ WAL_HEADER_BYTES: Final = 32  # of SQLite's write-ahead log: with its salts it t
 DATABASE_WINDOWS: Final = 500_000  # of one database, planned in memory at about a kilobyte each; OpenClaw's list ends at thousands
 WINDOW_ROWS_COMPARED: Final = 64  # first entries of a window that are looked for in the one before it
 NEAR_TWINS: Final = 15  # messages of one speaker between two tellings of the same words in a Codex rollout; real files have three
+IGNORE_BYTES: Final = 256 * 1024  # of a `.wesaidignore`, read whole or not at all; a larger one leaves out its folder
 WALK_DEPTH: Final = 32  # folders below a given path; real trees have five levels
 WALK_FILES: Final = 1_000_000  # files looked at in one import: a home folder given by mistake ends, and says so
 
