@@ -47,7 +47,14 @@ ROOMS = (
     Room("wesaid.rules.redact", (*VALUES, "wesaid.rules.redact"), RULES_NEVER),
     Room(
         "wesaid.importers",
-        (*VALUES, "wesaid.rules.fold", "wesaid.importers.reading", "wesaid.importers.known", "wesaid.importers.payloads"),
+        (
+            *VALUES,
+            "wesaid.rules.fold",
+            "wesaid.importers.reading",
+            "wesaid.importers.known",
+            "wesaid.importers.payloads",
+            "wesaid.importers.repairing",
+        ),
     ),
     Room(
         "wesaid.importers.claude_code",

@@ -12,7 +12,6 @@ import codecs
 import hashlib
 import json
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -26,14 +25,9 @@ import msgspec
 from wesaid import limits
 from wesaid.errors import SourceError
 from wesaid.importers.payloads import omit_payloads
+from wesaid.importers.repairing import clean, parse
 
 Record = dict[str, Any]
-
-_LENIENT: Final = json.JSONDecoder(strict=False)
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-# What only a whole record has: tells one from an inner object that happens to end where a cut line ends.
-_RECORD_KEYS: Final = frozenset({"timestamp", "uuid", "parentId", "parentUuid", "message", "sessionId"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +229,7 @@ def document(path: str) -> Record:
         except OSError as error:
             raise failure(path, error) from error
     try:
-        value = _clean(json.loads(data.decode("utf-8-sig", "replace"), strict=False)) if len(data) <= limits.LINE_BYTES else None
+        value = clean(json.loads(data.decode("utf-8-sig", "replace"), strict=False)) if len(data) <= limits.LINE_BYTES else None
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
@@ -329,67 +323,3 @@ def _line(raw: bytes | None, end: int, encoding: Encoding, *, whole: bool) -> Li
         for record in records:
             omit_payloads(record)
     return Line(end, tuple(records), damaged=damaged)
-
-
-# ── repair ───────────────────────────────────────────────────────────────────────────────────────────────────────
-def parse(text: str) -> tuple[list[Any], int]:
-    """The JSON values of a line that is not exactly one, and whether something of it is lost (1) or not (0).
-
-    Two whole values without a newline between them lose nothing. After a cut record, the longest rest of the line that is whole
-    records is kept (formats.md, common rule 2).
-    """
-    bare = text.replace("\x00", "").strip()
-    if not bare:
-        return [], 1  # a run of NUL is what a crash left of a line
-    found, at = _run(bare, 0)
-    if found and at == len(bare):
-        return [_clean(value) for value in found], 0
-    budget = limits.REPAIR_PASSES * len(bare)
-    begin = at if found else 1
-    while budget > 0 and (begin := bare.find('{"', begin)) >= 0:
-        rest, end = _run(bare, begin)
-        if rest and end == len(bare) and all(_is_record(value) for value in rest):
-            return [_clean(value) for value in [*found, *rest]], 1
-        budget -= end - begin + 1
-        # An object that closed before the end lies inside the cut record, and so does all that is in it; what follows it may be whole.
-        begin = _LENIENT.raw_decode(bare, begin)[1] if rest else begin + 1
-    return [_clean(value) for value in found], 1
-
-
-def _run(text: str, at: int) -> tuple[list[Any], int]:
-    """Values that follow one another from ``at`` on, and where that ends; without a value, where parsing gave up."""
-    found: list[Any] = []
-    while at < len(text):
-        try:
-            value, end = _LENIENT.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            return found, at if found else max(at, error.pos)
-        except (ValueError, RecursionError):  # a number of thousands of digits; nesting without end
-            return found, at if found else len(text) - 1
-        found.append(value)
-        match = _SPACE.match(text, end)
-        at = match.end() if match else end
-    return found, at
-
-
-def _is_record(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("type"), str) and not _RECORD_KEYS.isdisjoint(value)
-
-
-def _clean(value: Any) -> Any:
-    """The value with U+FFFD for lone surrogates, which neither UTF-8 nor SQLite can hold. Not recursive: nesting is the writer's choice."""
-    box = [value]
-    queue: list[Any] = [box]
-    while queue:
-        node = queue.pop()
-        if isinstance(node, dict) and any(_SURROGATE.search(key) for key in node):
-            renamed = {_SURROGATE.sub("\ufffd", key): item for key, item in node.items()}
-            node.clear()
-            node.update(renamed)
-        for key, item in node.items() if isinstance(node, dict) else enumerate(node):
-            if isinstance(item, str):
-                if _SURROGATE.search(item):
-                    node[key] = _SURROGATE.sub("\ufffd", item)
-            elif isinstance(item, (dict, list)):
-                queue.append(item)
-    return box[0]
