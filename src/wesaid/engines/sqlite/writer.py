@@ -6,6 +6,7 @@ branch writes one event, one path row, one index row; a rewind drops what it aba
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import apsw
 
-from wesaid import keys
+from wesaid import keys, limits
 from wesaid.engines.sqlite import following, marking
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.erasing import PENDING
@@ -26,6 +27,7 @@ from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import branch
 from wesaid.values import Facts, Folder, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
+_DIGEST_BYTES = 16  # nobody finds two bodies of one digest
 _NEVER_USED = 1 << 31  # windows are numbered below this, so that a place fits 63 bits
 
 
@@ -36,6 +38,8 @@ class SqliteWriter(SqliteView):
         super().__init__(db, path, lookup)
         self._index = index
         self._placing = Placing(db, index)
+        self._bodies: dict[tuple[int, str], set[bytes]] = {}  # window and id -> digests of the bodies of events that share the id
+        self._remembered = 0  # digests, of all of them
 
     def finish(self) -> None:
         """The end of the transaction, before its commit."""
@@ -119,7 +123,7 @@ class SqliteWriter(SqliteView):
         if found is None:
             raise NotFoundError(f"there is no session {key}", hint="`wesaid sessions` lists them", details={"sessionKey": key})
         state = self._placing.window(self._number(int(found), window))
-        placed = [self._one(state, each) for each in prepared]
+        placed = self._add(state, prepared)
         self._placing.save(state)
         self._index.count()
         latest = max((each.event.timestamp for each in prepared), default=0)
@@ -129,12 +133,36 @@ class SqliteWriter(SqliteView):
         )
         return placed
 
-    def _one(self, state: WindowState, prepared: Prepared) -> Placed:
+    def _add(self, state: WindowState, prepared: Sequence[Prepared]) -> list[Placed]:
+        """Add events in order. A transcript whose branch is made anew again and again is resolved once, behind its last event."""
+        places: list[int | None] = []
+        waiting: dict[int, Prepared] = {}
+        resolved = 0
+        for each in prepared:
+            nav = each.event.nav
+            if nav.id is not None and self._has(state.window, nav.id, each.body):
+                places.append(None)
+                continue
+            step = branch.advance(state.cursor, nav, lambda name: self._placing.known(state.window, name)) if not waiting else None
+            place = self._insert(state, each)
+            places.append(place)
+            resolved += isinstance(step, branch.Diverges)
+            if step is None or resolved > limits.APPEND_RESOLUTIONS:
+                waiting[place] = each
+            else:
+                self._placing.carry_out(state, step, place, each)
+        if waiting:
+            self._placing.resolve(state, waiting)
+        found = self._indexed([place for place in places if place is not None])
+        return [
+            Placed(id=each.event.nav.id, timestamp=each.event.timestamp, indexed=place in found, duplicate=place is None)
+            for each, place in zip(prepared, places, strict=True)
+        ]
+
+    def _insert(self, state: WindowState, prepared: Prepared) -> int:
+        """The row of an event behind its window's last; its place."""
         event = prepared.event
         nav = event.nav
-        if nav.id is not None and self._has(state.window, nav.id, prepared.body):
-            return Placed(id=nav.id, timestamp=event.timestamp, indexed=False, duplicate=True)
-        step = branch.advance(state.cursor, nav, lambda name: self._placing.known(state.window, name))
         place = (state.window << SHIFT) + state.next_seq
         self._db.execute(
             "INSERT INTO event (place, id, type, nav, parent, target, append_parent, timestamp, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -151,14 +179,34 @@ class SqliteWriter(SqliteView):
             ),
         )
         state.next_seq += 1
-        indexed = self._placing.carry_out(state, step, place, prepared)
-        return Placed(id=nav.id, timestamp=event.timestamp, indexed=indexed)
+        return place
+
+    def _indexed(self, places: Sequence[int]) -> set[int]:
+        """Which of these places have an index row now."""
+        wanted = json.dumps(places)
+        return {
+            place for (place,) in fetch(self._db, "SELECT n.place FROM json_each(?) j CROSS JOIN entry n ON n.place = j.value", (wanted,))
+        }
 
     def _has(self, window: int, name: str, body: bytes) -> bool:
-        rows = fetch(
-            self._db, "SELECT body FROM event WHERE id = ? AND place >= ? AND place < ?", (name, window << SHIFT, (window + 1) << SHIFT)
-        )
-        return any(unpack_body(stored) == body for (stored,) in rows)
+        """Whether a window has an event of this id and body. Of an id that comes again the bodies are unpacked once a transaction."""
+        seen = self._bodies.get((window, name))
+        if seen is None:
+            rows = fetch(
+                self._db, "SELECT body FROM event WHERE id = ? AND place >= ? AND place < ?", (name, window << SHIFT, (window + 1) << SHIFT)
+            )
+            if not rows:
+                return False
+            if self._remembered > limits.BODIES_REMEMBERED:
+                self._bodies.clear()
+                self._remembered = 0
+            seen = self._bodies[window, name] = {_digest(unpack_body(stored)) for (stored,) in rows}
+            self._remembered += len(seen)
+        digest = _digest(body)
+        is_there = digest in seen
+        seen.add(digest)  # whoever asks writes it now
+        self._remembered += not is_there
+        return is_there
 
     # ── rebuilding ───────────────────────────────────────────────────────────────────────────────────────────────
     def rebuild(self, window: int) -> None:
@@ -276,6 +324,10 @@ class SqliteWriter(SqliteView):
         self._db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (marking.WINDOWS, window))
         self._newest(session)
         return window
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=_DIGEST_BYTES).digest()
 
 
 def _columns(facts: Facts) -> tuple[str | int | None, ...]:
