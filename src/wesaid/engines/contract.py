@@ -174,6 +174,9 @@ class View(Protocol):
     def files(self, *, after: str, limit: int) -> list[KnownFile]:
         """Known sources by path, from the first one after ``after`` on (``""``: from the first)."""
 
+    def known_paths(self, paths: Iterable[str]) -> set[str]:
+        """Which of these paths are known sources; a statement a page of paths."""
+
     def folders(self) -> list[Folder]:
         """The folders that are followed, by path."""
 

@@ -265,6 +265,10 @@ class MemoryView:
         """Sources by path."""
         return [_known(state) for state in self.sources() if state.path > after][:limit]
 
+    def known_paths(self, paths: Iterable[str]) -> set[str]:
+        """Which of these paths are known sources."""
+        return {path for path in paths if path in self._state.sources}
+
     def folders(self) -> list[Folder]:
         """The folders that are followed, by path."""
         return [self._state.folders[path] for path in sorted(self._state.folders)]

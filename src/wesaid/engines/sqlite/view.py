@@ -326,6 +326,10 @@ class SqliteView:
         """See the contract."""
         return following.files(self._db, after, limit)
 
+    def known_paths(self, paths: Iterable[str]) -> set[str]:
+        """See the contract."""
+        return following.known_paths(self._db, paths)
+
     def folders(self) -> list[Folder]:
         """See the contract."""
         return following.folders(self._db)
