@@ -77,7 +77,7 @@ SESSION_ANSWER_SECONDS: Final = (
 SCOPE_TOKENS: Final = 300  # more keys than this are joined, not AND-ed into the MATCH (design.md, measured)
 STALE_WINDOWS_A_SEARCH: Final = 1000  # stale windows that one search looks at; the next one sees the rest
 LINEAGE_DEPTH_MAX: Final = 100  # generations from a session to its first ancestor
-JSON_DEPTH: Final = 100  # levels of a record that are redacted one by one; real ones have a dozen
+JSON_DEPTH: Final = 100  # levels of a record that are redacted; what is deeper is left out of what is shown, real ones have a dozen
 SUBTREE_SESSIONS_MAX: Final = 10_000  # spawned sessions followed for one caller
 ECHO_MESSAGES: Final = 20  # a session with more messages than this has surely said more than one question
 

@@ -6,7 +6,6 @@ whole; a mark that nobody closed hides the rest of its text, since who forgets t
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left, bisect_right
 from typing import Any, Final
@@ -48,13 +47,16 @@ def without_private(text: str) -> str:
 
 
 def removed(value: Any, depth: int = 0) -> Any:
-    """A JSON value without what is private in its strings; blocks of one message are read as one text, which a span may run through."""
+    """A JSON value without what is private in its strings; blocks of one message are read as one text, which a span may run through.
+
+    What is nested deeper than ``limits.JSON_DEPTH`` is replaced by ``{"omitted": true}``.
+    """
     if isinstance(value, str):
         return without_private(value)
     if not isinstance(value, dict | list):
         return value
     if depth > limits.JSON_DEPTH:
-        return without_private(json.dumps(value, ensure_ascii=False, default=str))
+        return {"omitted": True}
     if isinstance(value, dict):
         return {name: removed(inner, depth + 1) for name, inner in value.items()}
     told = [(number, text) for number, inner in enumerate(value) if isinstance(text := _text(inner), str)]
