@@ -74,11 +74,9 @@ def has_begun(target: Target) -> bool:
 def load(redactor: Redactor, target: Target, view: View, *, session_id: str | None = None) -> None:
     """Fill in what a session has already, as ids and digests: of all its windows, or of one."""
     target.known, target.ids = set(), set()
-    for window in view.windows(target.key):
-        if session_id not in {None, window.session_id}:
-            continue
+    for window in view.windows(target.key) if session_id is None else (view.window(target.key, session_id),):
         after = -1
-        while rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS):
+        while window and (rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS)):
             after = rows[-1].seq
             target.known.update(stored_mark(row) for row in rows)
             target.ids.update(row.id for row in rows if row.id)
@@ -136,9 +134,9 @@ def behind_ours(writer: Writer, key: str, session_id: str | None, batch: list[Pr
     The file knows nothing of that message: by its own ``parent`` the first event would abandon it, and so would a control that leads back from
     prompts which waited. A local rewind is another thing: the leaf is then an event of the file, and the file's branch goes on.
     """
-    window = writer.windows(key)[-1]
-    leaf = writer.event(window.window, window.leaf) if window.leaf and session_id in {None, window.session_id} else None
-    if leaf is None or importers.NATIVE not in msgspec.json.decode(leaf.body):
+    window = writer.window(key)
+    leaf = writer.event(window.window, window.leaf) if window and window.leaf and session_id in {None, window.session_id} else None
+    if window is None or leaf is None or importers.NATIVE not in msgspec.json.decode(leaf.body):
         return
     if batch[0].event.nav.kind is NavKind.LEAF and len(batch) > 1:
         del batch[0]

@@ -96,6 +96,10 @@ class MemoryView:
         session = self._state.sessions.get(key)
         return [] if session is None else [_window_row(w) for w in session.windows]
 
+    def window(self, key: str, session_id: str | None = None) -> WindowRow | None:
+        """The window of this id, or the current one."""
+        return next((row for row in reversed(self.windows(key)) if session_id in {None, row.session_id}), None)
+
     def tombstone(self, key: str) -> Tombstone | None:
         """What a deleted session left."""
         return self._state.tombstones.get(key)

@@ -291,7 +291,7 @@ class SqliteWriter(SqliteView):
                 self._db.execute("SELECT window FROM window WHERE session = ? ORDER BY ordinal DESC, window DESC LIMIT 1", (session,)).get
             )
         found = self._db.execute(
-            "SELECT window, ordinal, reason, findable FROM window WHERE session = ? AND session_id = ?", (session, spec.session_id)
+            "SELECT window, ordinal, reason, findable FROM window WHERE +session = ? AND session_id = ?", (session, spec.session_id)
         ).get
         if found is None:
             return self._window(session, spec)
