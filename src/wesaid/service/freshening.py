@@ -48,7 +48,7 @@ def freshen(home: Home, policy: Policy, agents: Iterable[str], *, operator: bool
         look.folders()
     if not (look.changed or look.gone or look.listed):
         return Fresh()
-    work = _Work(home, Run(home, until=max(until, monotonic() + min(seconds, limits.FRESH_LEAST_SECONDS))), look)
+    work = _Work(home, Run(home, until=until), look, min(seconds, limits.FRESH_LEAST_SECONDS))
     work.known_files()
     work.new_files()
     work.end()
@@ -62,6 +62,7 @@ class _Work:
     home: Home
     run: Run
     look: Look
+    least: float  # seconds for new files
     behind: set[str] = field(default_factory=set)
     imported: bool = False
     _tried: set[str] = field(default_factory=set)
@@ -82,19 +83,23 @@ class _Work:
                     self._some(folder, some_names, (tool, agent), known=True)
 
     def new_files(self) -> None:
-        """Those that appeared in folders that are followed."""
+        """Those that appeared in folders that are followed. However long it took to look, some are imported."""
+        new: list[tuple[Listed, list[str]]] = []
         for listed in self.look.listed:
-            self.behind.update(f"{listed.folder.path}/{name}" for name in self.look.unseen(listed))
-        for listed in self.look.listed:
-            if monotonic() < self.run.until and all(map(self._may_write, listed.agents)):
-                names = self.look.new(listed)
-                self.behind -= {f"{listed.folder.path}/{name}" for name in {*self.look.unseen(listed)}.difference(names)}
-                told = (listed.folder.tool, listed.folder.agent)
-                is_settled = True
-                for some_names in self._slices(names):
-                    is_settled = self._some(listed.folder.path, some_names, told, known=False) and is_settled
-                if is_settled:
-                    self._settled.add(listed.folder)
+            unseen = self.look.unseen(listed)
+            if all(map(self._may_write, listed.agents)):
+                new.append((listed, names := self.look.new(listed, unseen)))
+                unseen = names
+            self.behind.update(f"{listed.folder.path}/{name}" for name in unseen)
+        self.run.until = max(self.run.until, monotonic() + self.least)
+        for listed, names in new:
+            is_settled = True
+            for some_names in self._slices(names):
+                is_settled = (
+                    self._some(listed.folder.path, some_names, (listed.folder.tool, listed.folder.agent), known=False) and is_settled
+                )
+            if is_settled:
+                self._settled.add(listed.folder)
 
     def _slices(self, names: list[str]) -> Iterator[list[str]]:
         """The latest names, then the others from wherever the clock says: names that are left out each time must not stand before others."""

@@ -141,9 +141,9 @@ class Look:
         """Those names of a listed folder that were not met as known files of its agents, latest first; unless time was short all are ``new``."""
         return [name for name in listed.names if not any(f"{listed.folder.path}/{name}" in self._known[agent] for agent in listed.agents)]
 
-    def new(self, listed: Listed) -> list[str]:
-        """Those names of a listed folder that none of its agents knows as a source, latest first."""
-        names = {printable(f"{listed.folder.path}/{name}"): name for name in self.unseen(listed)}
+    def new(self, listed: Listed, unseen: list[str]) -> list[str]:
+        """Those of the unseen names of a listed folder that none of its agents knows as a source, latest first."""
+        names = {printable(f"{listed.folder.path}/{name}"): name for name in unseen}
         for agent in listed.agents:
             with self.home.store(agent).reading() as view:
                 for path in view.known_paths(list(names)):
