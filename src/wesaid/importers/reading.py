@@ -34,13 +34,14 @@ Record = dict[str, Any]
 class Line:
     """One line of a file: its records (two when a newline was lost), and what was lost of it.
 
-    ``end`` is the offset to go on from; of a pending line it is the line's beginning.
+    ``end`` is the offset to go on from; of a pending line and of a piece it is the line's beginning.
     """
 
     end: int
     records: tuple[Record, ...]
     damaged: int = 0  # 1: something of this line is lost
     pending: bool = False  # the last line, unterminated and not whole: still being written
+    piece: bool = False  # part of a line that is too long to keep, which goes on: whoever has no more time may stop here
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +240,11 @@ def document(path: str) -> Record:
 
 
 def head(path: str) -> list[Record]:
-    """The records of a file's beginning, for guessing: at most ``GUESS_LINES`` lines of ``GUESS_BYTES`` bytes."""
+    """The records of a file's beginning, for guessing: at most ``GUESS_LINES`` lines of ``GUESS_BYTES`` bytes; none behind one too long to keep."""
     found: list[Record] = []
     for number, line in enumerate(lines(path)):
         found.extend(line.records)
-        if number >= limits.GUESS_LINES or line.end >= limits.GUESS_BYTES:
+        if line.piece or number >= limits.GUESS_LINES or line.end >= limits.GUESS_BYTES:
             break
     return found
 
@@ -261,15 +262,15 @@ def lines(path: str, offset: int = 0) -> Iterator[Line]:
             encoding = next((e for mark, e in _MARKS if start.startswith(mark)), _UTF8)
             handle.seek(max(offset, encoding.skip))
             for raw, end, whole in _split(handle, encoding):
-                yield _line(raw, end, encoding, whole=whole)
+                yield _line(raw, end, encoding, whole=whole) if whole is not None else Line(end, (), piece=True)
         except OSError as error:
             raise failure(path, error) from error
 
 
-def _split(handle: BinaryIO, encoding: Encoding) -> Iterator[tuple[bytes | None, int, bool]]:
-    """``(bytes, offset after, terminated)`` of each line; None for one too long to keep."""
+def _split(handle: BinaryIO, encoding: Encoding) -> Iterator[tuple[bytes | None, int, bool | None]]:
+    """``(bytes, offset after, terminated)`` of each line; None for one too long to keep. Of such a line each chunk first: ``(None, its beginning, None)``."""
     start = handle.tell()
-    held, skipped = bytearray(), False
+    held, skipped = bytearray(), 0  # bytes of the line at hand that were forgotten
     while chunk := handle.read(limits.READ_CHUNK_BYTES):
         seen = max(0, len(held) - encoding.width + 1)
         held += chunk
@@ -277,14 +278,15 @@ def _split(handle: BinaryIO, encoding: Encoding) -> Iterator[tuple[bytes | None,
         while (at := _newline(held, encoding, max(seen, begin))) >= 0:
             end = at + encoding.width
             yield (None if skipped else bytes(memoryview(held)[begin:at])), start + end, True
-            begin, skipped = end, False
+            begin, skipped = end, 0
         del held[:begin]
         start += begin
-        if len(held) > limits.LINE_BYTES:  # forget it, whole code units at a time
+        if skipped or len(held) > limits.LINE_BYTES:  # forget it, whole code units at a time
             cut = len(held) - len(held) % encoding.width
             del held[:cut]
             start += cut
-            skipped = True
+            skipped += cut
+            yield None, start - skipped, None
     if held or skipped:
         yield (None if skipped else bytes(held)), start + len(held), False
 

@@ -136,6 +136,10 @@ class FileImport(Intake):
                 size += self.take(target, event)
                 waiting += 1
             offset = line.end
+            if (line.piece or line.damaged) and not anew and self.pace.is_over():
+                if self._may_stop():
+                    self._write(identity, offset, reader, complete=False)
+                return
             is_full = waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES
             is_due = waiting > 0 and self.pace.is_due(anew=anew) and (is_full or self._may_stop())
             if is_due or is_full:
