@@ -17,7 +17,7 @@ the host program's own, as the operator, unless a caller is given. Errors are th
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FunctionType, TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
@@ -40,6 +40,7 @@ from wesaid.service import (
 )
 from wesaid.service.doctor import Report
 from wesaid.service.erasing import Erased
+from wesaid.service.exporting import Export
 from wesaid.service.import_account import Account
 from wesaid.service.listed import SessionsPage
 from wesaid.service.opening import Home
@@ -56,21 +57,12 @@ def _clean(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def called(self: Any, *given: Any, **named: Any) -> Any:
         try:
-            made = method(self, *given, **named)
+            return method(self, *given, **named)
         except WesaidError as error:
             self._home.clean(error)
             raise
-        return _cleanly(self._home, made) if isinstance(made, Generator) else made
 
     return called
-
-
-def _cleanly(home: Home, lines: Generator[str]) -> Iterator[str]:
-    try:
-        yield from lines
-    except WesaidError as error:
-        home.clean(error)
-        raise
 
 
 def _face(cls: type[Face]) -> type[Face]:
@@ -244,8 +236,8 @@ class Store:
         """Sessions that the caller may see, latest first."""
         return listing.sessions(self._home, caller, methods.convert(methods.ListParams, _public(options)))
 
-    def export(self, session_key: str, *, caller: Caller, format: Literal["jsonl", "md"] = "jsonl") -> Iterator[str]:  # noqa: A002 - the contract's word
-        """A session's lines, redacted."""
+    def export(self, session_key: str, *, caller: Caller, format: Literal["jsonl", "md"] = "jsonl") -> Export:  # noqa: A002 - the contract's word
+        """A session's lines, redacted, made as they are asked for; its ``unreadable`` then counts damaged rows that were passed over."""
         return exporting.export(self._home, caller, session_key, format=format)
 
     def import_paths(self, paths: Sequence[str | Path], *, tool: str | None = None, agent: str | None = None) -> Account:

@@ -61,7 +61,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
         ("wesaid search ferry --order n", ["newest"]),
         ("wesaid search ferry --detail f", ["full"]),
         ("wesaid export agent:main:main --format m", ["md"]),
-        ("wesaid import --from c", ["claude-code"]),
+        ("wesaid import --from c", ["claude-code", "codex"]),
         ("wesaid search ferry --lim", ["--limit"]),
         ("wesaid history agent:main:no", ["notes"]),
         ("wesaid history age", ["agent:main:main", "agent:main:notes"]),

@@ -146,5 +146,6 @@ def test_a_person_is_asked(wesaid: Run, imported: Path, answer: str, code: int, 
         said = running.communicate(timeout=60)[1]
     os.close(ours)
     assert running.returncode == code, said
-    assert "delete them?" in said
+    assert "1 session will be deleted for good" in said
+    assert "delete it?" in said
     assert wesaid("search", "zeppelin").code == found

@@ -142,6 +142,7 @@ class CommandLineDoor:
 
     def history(self, key: str, *, caller: Caller = OPERATOR, **params: Any) -> Json:
         """A stretch of a conversation."""
+        key = params.pop("sessionId", key)  # a window's id stands in the place of the session's key
         return self.run("history", key, *self.options(params), *self.asking(caller))
 
     def listed(self, *, caller: Caller = OPERATOR, **params: Any) -> Json:
@@ -169,6 +170,7 @@ class PythonDoor:
 
     NAMES: Mapping[str, str] = {
         "sessionKey": "session_key",
+        "sessionId": "session_id",
         "waitMs": "wait_ms",
         "messageId": "around",
         "messagesBefore": "messages_before",

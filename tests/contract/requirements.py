@@ -36,6 +36,23 @@ ROWS = (
     Requirement(
         "search.filters", "contract.md §2", "Tool and project narrow a search and a list alike; an answer that this leaves empty says so."
     ),
+    Requirement(
+        "import.places",
+        "contract.md §4",
+        "Each conversation lands under the agent and key that its tool and its own id say, subagents with the session that spawned them.",
+    ),
+    Requirement(
+        "import.account",
+        "contract.md §6",
+        "An import ends with an account in which every message is counted once; a second one finds all unchanged; a line without its end is "
+        "pending, not damage.",
+    ),
+    Requirement(
+        "import.left-out",
+        "contract.md §6",
+        "What `.wesaidignore`, the do-not-index mark or `<private>` names is not brought in, found or shown; the account says so.",
+    ),
+    Requirement("import.stays", "contract.md §2", "What was imported stays found when its file is gone, and the list says so."),
     Requirement("vis.same", MISSION, "Search obeys the same visibility rules as history, by the same code."),
     Requirement("vis.before-limits", MISSION, "Results outside what the caller may see are removed before any limit is applied."),
     Requirement(
@@ -74,6 +91,16 @@ ROWS = (
         MISSION,
         "An answer given meanwhile says `indexing: true`, may be incomplete, and is complete when asked again afterwards.",
     ),
+    Requirement(
+        "index.exact",
+        "contract.md §2",
+        "`indexing` is said exactly when what the caller may see is incomplete, not when something hidden is.",
+    ),
+    Requirement(
+        "index.windows",
+        "contract.md §4",
+        "After a rewind that opened a new window, no older window of that chain is found or opened; text before a reset is.",
+    ),
     Requirement("index.words", MISSION, "Words are Unicode words; accents do not matter, marks that are letters stay."),
     Requirement("index.cjk", FUTURE, "Chinese, Japanese and Korean substrings are found."),
     Requirement(
@@ -85,6 +112,11 @@ ROWS = (
     Requirement("memory.search", MISSION, "`memory_search` covers durable memory files and semantic recall.", waits=9),
     Requirement("memory.sessions", MISSION, "The session-memory corpus is the semantic complement to exact transcript search.", waits=9),
     Requirement("doctor.import", MISSION, "`doctor` imports older transcripts."),
+    Requirement(
+        "doctor.mend",
+        "contract.md §8",
+        "`doctor` names what is damaged and changes nothing; `--fix` mends it without losing a message, on a copy where it could.",
+    ),
 )
 
 REQUIREMENTS = {row.id: row for row in ROWS}

@@ -36,7 +36,7 @@ def ids(answer: dict[str, object]) -> list[str]:
 
 @promise("search.fresh")
 def test_a_line_that_a_program_has_just_written_is_found(tmp_path: Path) -> None:
-    """By the search after it, in a home that another process imported into."""
+    """By the search after it, in a home that another process imported into (field report B115)."""
     file = tmp_path / "one.jsonl"
     file.write_text(line(0, "the ferry leaves"), encoding="utf-8")
     with opening.open_home(tmp_path / "home", environ={}) as home:

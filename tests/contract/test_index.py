@@ -11,9 +11,12 @@ import pytest
 from contract.doors import DOORS, Door, Refused, bring_in
 from contract.promises import promise
 from wesaid.service import opening, writing
-from wesaid.values import OPERATOR
+from wesaid.values import OPERATOR, Caller
 
 MAIN = "agent:main:main"
+ELSEWHERE = "agent:main:room:1"
+OWNER = "agent:main:room:2"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def texts(page: object) -> list[str]:
@@ -185,6 +188,45 @@ def test_an_answer_given_meanwhile_says_so_and_is_complete_afterwards(waiting_do
     assert "indexing" not in answer
     assert len(answer["results"]) == 3
     assert found(waiting_door, "otherword") == 0
+
+
+@promise("index.exact")
+@pytest.mark.parametrize("caller", [OPERATOR, Caller(OWNER), Caller(ELSEWHERE)], ids=["operator", "owner", "stranger"])
+def test_only_who_may_see_what_is_incomplete_is_told_so(waiting_door: Door, home: Path, caller: Caller) -> None:
+    """A session whose branch was switched is `indexing` for those who see it, until it is whole; for another session nothing is different."""
+    waiting_door.append(ELSEWHERE, "user", "a quiet word elsewhere")
+    first = waiting_door.append(OWNER, "user", "a word")
+    left = waiting_door.append(OWNER, "assistant", "another word")
+    waiting_door.rewind(OWNER, first)
+    waiting_door.append(OWNER, "user", "one more word")
+    with opening.open_home(home) as opened:
+        writing.switch(opened, OPERATOR, OWNER, left)
+
+    meanwhile = waiting_door.search("word", caller=caller, waitMs=0)
+    sees = caller != Caller(ELSEWHERE)
+    assert meanwhile.get("indexing", False) is sees
+    assert bool(meanwhile["diagnostics"].get("staleSessions")) is sees
+    answer = waiting_door.search("word", caller=caller, waitMs=2000)
+    assert "indexing" not in answer
+    assert len(answer["results"]) == {None: 3, OWNER: 2, ELSEWHERE: 1}[caller.key]
+
+
+@promise("index.windows")
+def test_windows_that_a_rewind_replaced_are_not_found_and_those_before_a_reset_are(door: Door, home: Path) -> None:
+    """In OpenClaw's own database, where a rewind and a switch opened windows, and a reset one of another kind."""
+    bring_in(home, FIXTURES / "openclaw-state" / "sqlite-era", "openclaw")
+    rewound = "agent:main:dashboard:00000000-0000-4000-8000-000000001006"
+
+    assert found(door, "abandonedbranch") == 0
+    kept = door.search("rewindbase")["results"]
+    assert {hit["sessionKey"] for hit in kept} == {rewound}
+    assert not any("abandonedbranch" in text for text in texts(door.history(rewound)))
+    with pytest.raises(Refused) as no:
+        door.history(rewound, sessionId="00000000-0000-4000-8000-000000000006")
+    assert no.value.exit_code == 3
+
+    [before] = [hit for hit in door.search("axolotl rollout", limit=25)["results"] if hit["messageId"] == "m3_1"]
+    assert "axolotl rollout in the group chat" in texts(door.history(before["sessionKey"], messageId="m3_1"))
 
 
 @promise("index.words")

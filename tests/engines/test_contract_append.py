@@ -210,7 +210,7 @@ def test_an_incognito_session_is_never_stored(store):
 
 @pytest.mark.parametrize("mirror_first", [False, True])
 def test_a_delivery_mirror_of_a_near_reply_is_a_copy_and_not_counted(store, mirror_first):
-    """Before or after its reply, within the look-back: still a row, flagged, not counted."""
+    """Before or after its reply, within the look-back: still a row, flagged, not counted (field report B65)."""
     reply, mirror = say("r", "done and dusted", role="assistant"), say("m", "done and dusted", role="assistant", mirror=True)
     begin(store, *((mirror, reply) if mirror_first else (reply, mirror)))
     flags = {hit.seq: hit.flags for hit in found(store, "dusted")}
@@ -221,7 +221,7 @@ def test_a_delivery_mirror_of_a_near_reply_is_a_copy_and_not_counted(store, mirr
 
 
 def test_a_mirror_of_nothing_near_is_a_message_of_its_own(store):
-    """Another text, a user's equal text, or a reply nine positions away makes no copy."""
+    """Another text, a user's equal text, or a reply nine positions away makes no copy (field report B65)."""
     between = [say(f"x{n}", f"filler {n}", step=n + 1) for n in range(8)]
     begin(store, say("r", "done", role="assistant"), *between, say("m", "done", role="assistant", mirror=True, step=20))
     begin(store, say("u", "well"), say("n", "well", role="assistant", mirror=True, step=1), key=OTHER)

@@ -302,3 +302,17 @@ def test_who_will_not_wait_is_told_that_the_store_is_busy(sqlite, tmp_path):
     with sqlite.store.reading() as view:
         assert view.known_ids(KEY, ["x", "y"]) == {"x", "y"}
     other.close()
+
+
+@pytest.mark.parametrize("value", ["x", "[]", '["a", "b"]', "null", "[" * 100_000, 7])
+def test_damaged_notes_are_as_good_as_none(sqlite, value):
+    """A turn that nobody can read is anybody's; rules that nobody can read are unknown, so that all rows are looked at once."""
+    changes = [("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value)) for name in ("turn", "fold", "redact")]
+    store = sqlite.elsewhere(*changes)
+    with store.writing() as writer:
+        assert writer.turn("a", now=1, until=2) == "a"
+    assert versions(store) in {UNKNOWN, Versions(7, 7)}
+    marked(store, Versions(1, 1))
+    complete(store)
+    assert versions(store) == Versions(1, 1)
+    check_index(store, WORDS)

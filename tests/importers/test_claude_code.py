@@ -57,7 +57,7 @@ def test_a_conversation_that_goes_on_after_a_break_is_one(between: dict[str, Any
 
 
 def test_a_parent_that_was_never_written_continues_the_line_before() -> None:
-    """Neither side is dropped."""
+    """Neither side is dropped (field report B43)."""
     assert visible([line("a", None), line("b", "a", type="assistant"), line("c", "phantom")]) == ["a", "b", "c"]
 
 
@@ -261,6 +261,7 @@ def role(record: dict[str, Any]) -> str:
         (line("a", None, origin={"kind": "queued"}, promptSource="queued"), "user"),
         (line("a", None, origin={"kind": "task-notification"}), "custom"),
         (line("a", None, origin={"kind": "peer"}), "custom"),
+        (line("a", None, origin={"kind": "hook"}), "custom"),
         (line("a", None, isMeta=True), "custom"),
         (line("a", None, isCompactSummary=True), "custom"),
         (line("a", None, promptSource="system"), "custom"),
@@ -275,7 +276,7 @@ def role(record: dict[str, Any]) -> str:
     ],
 )
 def test_a_line_has_a_speaker_only_when_somebody_spoke(record: dict[str, Any], expected: str) -> None:
-    """What a program put into the user's or assistant's mouth has a role that search passes by."""
+    """What a program put into the user's or assistant's mouth has a role that search passes by (field report B45)."""
     assert role(record) == expected
 
 

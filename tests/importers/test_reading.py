@@ -32,7 +32,7 @@ def ids(lines: list[reading.Line]) -> list[str]:
 
 
 def test_a_bad_line_does_not_stop_the_reading(tmp_path: Path) -> None:
-    """What comes after a cut line is read, and one line is counted as damaged."""
+    """What comes after a cut line is read, and one line is counted as damaged (field report B41)."""
     lines = read(tmp_path / "f", f'{record("a")}\n{{"type":"mess\n{record("c")}\n'.encode())
     assert (ids(lines), sum(line.damaged for line in lines)) == (["a", "c"], 1)
 
@@ -58,7 +58,7 @@ def test_a_bad_line_does_not_stop_the_reading(tmp_path: Path) -> None:
          "inner object is no record", "no JSON", "open nesting", "open lists", "cut string"],
 )  # fmt: skip
 def test_a_damaged_line_gives_what_is_whole_of_it(tmp_path: Path, text: str, found: list[str], damaged: int) -> None:
-    """Two whole records on a line lose nothing; a cut one costs itself and nothing else; an inner object is not taken for a record."""
+    """Two whole records on a line lose nothing; a cut one costs itself and nothing else; an inner object is no record (field report B40)."""
     lines = read(tmp_path / "f", f"{text}\n".encode())
     assert (ids(lines), sum(line.damaged for line in lines)) == (found, damaged)
 
@@ -91,7 +91,7 @@ def test_only_a_newline_ends_a_line(tmp_path: Path) -> None:
 
 
 def test_nothing_that_utf8_cannot_hold_comes_out(tmp_path: Path) -> None:
-    """Lone surrogates, in values and in names, and bad bytes become U+FFFD, and the record is kept."""
+    """Lone surrogates, in values and in names, and bad bytes become U+FFFD, and the record is kept (field report B44)."""
     lines = read(tmp_path / "f", b'{"id":"a","k\\ud83d":["x\\ud83d y",{"z":"\\udc00"}]}\n{"id":"caf\xff"}\n')
     assert [found for line in lines for found in line.records] == [
         {"id": "a", "k\ufffd": ["x\ufffd y", {"z": "\ufffd"}]},

@@ -43,7 +43,7 @@ def pairs(path: Path, scratch: Path | None = None) -> list[tuple[int, int]]:
 
 
 def test_a_database_whose_tables_are_all_in_the_log_is_whole(tmp_path: Path) -> None:
-    """One page on the disk and everything else in the log; nothing beside it changes, appears or goes."""
+    """One page on the disk and everything else in the log; nothing beside it changes, appears or goes (field report B55)."""
     path = tmp_path / "x.sqlite"
     db = writer(path)
     db.execute("CREATE TABLE pair (a, b); INSERT INTO pair VALUES (1, 1)")

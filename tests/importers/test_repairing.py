@@ -37,7 +37,7 @@ def plainly(text: str) -> tuple[list[object], int]:
         rest, end = run(at)
         if rest and end == len(text) and all(isinstance(one, dict) and "type" in one and "parentId" in one for one in rest):
             return values + rest, 1
-        at = end if rest else at + 1
+        at += 1
     return values, 1
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from wesaid import limits
 from wesaid.rules.redact import BUILT_IN, Redactor
-from wesaid.service import apart
+from wesaid.service import apart, process
 from wesaid.values import Flag, StoredEvent
 
 
@@ -91,3 +91,19 @@ def test_a_damaged_body_says_nothing_and_stops_nobody():
     first, second = here(BUILT_IN, [broken, job("the ferry")])
     assert first is None
     assert second.index_text == "the ferry"
+
+
+def test_nothing_is_started_where_there_is_no_interpreter_to_start(monkeypatch):
+    """An embedded interpreter has no name; a frozen program would start itself; and what was started starts at most one more."""
+    monkeypatch.setattr("sys.executable", None)
+    assert process.start("wesaid.service.apart") is None
+    monkeypatch.undo()
+    monkeypatch.setattr("sys.frozen", True, raising=False)
+    assert process.start("wesaid.service.apart") is None
+    monkeypatch.undo()
+    monkeypatch.setenv("WESAID_PROCESS_DEPTH", "..")
+    assert process.start("wesaid.service.apart") is None
+    monkeypatch.setenv("WESAID_PROCESS_DEPTH", ".")
+    running = process.start("wesaid.service.apart")
+    assert running is not None
+    process.end(running)

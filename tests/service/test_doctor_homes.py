@@ -99,6 +99,26 @@ def test_many_files_of_one_kind_are_one_finding(home: Path) -> None:
     assert "295 more" in foreign.message
 
 
+@pytest.mark.parametrize("change", ["state = '{\"complete\": tru'", "state = '[]'", "keys = '{}'"])
+def test_a_source_of_which_nobody_can_tell_how_far_it_was_read_is_forgotten(home: Path, change: str) -> None:
+    """A damaged row: named, removed, and its file is read as if for the first time; a search is not stopped by it."""
+    before = readable(home)
+    sql(f"UPDATE source SET {change}")(home)
+    assert search(home).hits
+    assert "rows.orphaned" in codes(look(home))
+    assert codes(look(home, fix=True)) == set()
+    assert readable(home) == before
+
+
+def test_a_session_whose_lesser_facts_are_damaged_is_read(home: Path) -> None:
+    """Found, listed and looked at as ever, without them."""
+    before = readable(home)
+    sql("UPDATE session SET extra = '{\"ai'")(home)
+    assert search(home).hits
+    assert codes(look(home)) == set()
+    assert readable(home) == before
+
+
 def test_a_home_that_is_not_there_yet_is_healthy(tmp_path: Path) -> None:
     """And is not made by looking."""
     assert look(tmp_path / "none").findings == ()
@@ -286,6 +306,27 @@ def test_a_damaged_database_that_another_has_open_is_not_exchanged_under_its_han
     assert codes(look(home, fix=True)) <= {"files.copies"}
 
 
+def test_a_new_file_that_lacks_what_was_read_is_not_put_in_its_place(home: Path) -> None:
+    """A disk that loses a row while the repair writes: it is noticed before the exchange, and the damaged file is as it was."""
+    damage.overwrite("event", 3)(home)
+    before = database(home).read_bytes()
+
+    def lose(db: apsw.Connection) -> None:
+        if db.filename.endswith(".salvaging") and db.table_exists(None, "event"):
+            db.execute("DELETE FROM event WHERE place = (SELECT max(place) FROM event)")
+
+    apsw.connection_hooks.append(lose)
+    try:
+        report = look(home, fix=True)
+    finally:
+        apsw.connection_hooks.remove(lose)
+    assert any("nothing was exchanged" in line for line in report.mended)
+    assert "store.damaged" in codes(report)
+    assert database(home).read_bytes() == before
+    assert not list(database(home).parent.glob("*.salvaging*"))
+    assert codes(look(home, fix=True)) <= {"files.copies"}
+
+
 def test_who_opened_the_damaged_file_before_the_exchange_cannot_write_to_it_after(home: Path) -> None:
     """It gets an error, and opens the new one next time."""
     damage.overwrite("event", 3)(home)
@@ -461,7 +502,7 @@ BROKEN_INDEX = {
 
 @pytest.mark.parametrize("name", BROKEN_INDEX)
 def test_a_search_over_a_damaged_index_says_so_and_what_mends_it(home: Path, name: str) -> None:
-    """An error of its own class, about the right file; with other agents their results, `failedAgents`; history needs no index, or says so too."""
+    """An error of its own class, about the right file, never an empty answer; with other agents their results, `failedAgents` (field report B94)."""
     BROKEN_INDEX[name](home)
     with pytest.raises(StoreIndexError) as caught:
         search(home, "ferr* number7", agent_ids=("main",))

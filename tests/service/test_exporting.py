@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from wesaid import limits
 from wesaid.errors import InputError, NotFoundError
 from wesaid.rules.redact import BUILT_IN
 from wesaid.service import exporting, importing, opening, writing
@@ -45,6 +46,17 @@ def test_a_revealed_export_imports_again_to_the_same_events(disk, tmp_path):
     assert [json.loads(event.body) for event in events] == [json.loads(event.body) for event in disk.stored()]
     with disk.home.store("main").reading() as view:
         assert path == [event.id for event in view.path(view.windows(MAIN)[-1].window, start=0, count=100)]
+
+
+def test_an_export_that_nobody_reads_on_holds_no_log(disk, monkeypatch):
+    """No reading is open between two lines: the write-ahead log of a store that goes on being written can be emptied (field report B90)."""
+    monkeypatch.setattr(limits, "BUSY_MS", 10)
+    disk.say_all([f"the ferry {number}" for number in range(3)])
+    lines = exporting.export(disk.home, OPERATOR, MAIN)
+    first = next(lines)
+    disk.say("and another")
+    assert disk.home.store("main").checkpoint()
+    assert len([first, *lines]) == 4
 
 
 def test_lines_without_reveal_are_json_without_the_secret(lab):

@@ -167,6 +167,18 @@ def test_what_is_to_be_left_out_is_left_out(home: Home, top: Path, file: Path) -
     assert (snippets(page), page.diagnostics.sources_behind) == ([], 0)
 
 
+def test_the_setting_of_what_no_import_reads_holds_for_a_search(tmp_path: Path, top: Path, file: Path) -> None:
+    """For files that appear as for those that grow, whose earlier lines stay found; neither is behind."""
+    with opening.open_home(tmp_path / "home", environ={}) as home:
+        importing.import_paths(home, [top])
+    grow(file, line("a pelican came", 1))
+    grow(file.parent / "secret.jsonl", line("a pelican hides", 0, "secret"))
+    with opening.open_home(tmp_path / "home", environ={"WESAID_IMPORT_IGNORE": "secret*,one.jsonl"}) as home:
+        page = ask(home, "pelican")
+        assert (snippets(page), page.diagnostics.sources_behind) == ([], 0)
+        assert snippets(ask(home, "ferry")) == ["the ferry leaves"]
+
+
 def test_a_deleted_session_does_not_come_back(home: Home, top: Path, file: Path) -> None:
     """Its transcript may grow."""
     importing.import_paths(home, [top])
@@ -224,7 +236,7 @@ def test_a_file_is_read_in_parts_and_each_part_is_kept(home: Home, top: Path, fi
 
 
 def test_a_file_that_was_read_in_part_is_behind_although_it_did_not_change(home: Home, top: Path, file: Path) -> None:
-    """What a kill left of it: its size in the store is never the file's."""
+    """What a kill left of it: its size in the store is never the file's (field report B115)."""
     importing.import_paths(home, [top])
     last = limits.IMPORT_BATCH_MESSAGES + 1
     grow(file, *(line(f"seagull number{number}", number) for number in range(1, last + 1)))

@@ -146,6 +146,23 @@ def test_everything_that_search_gives_history_opens(lab):
             assert (anchor["role"], anchor["timestamp"], anchor["sessionId"]) == (hit["role"], hit["timestamp"], hit["sessionId"])
 
 
+@pytest.mark.parametrize("by_reset", [True, False])
+def test_the_first_of_many_messages_opens_wherever_it_is_asked_from(lab, by_reset):
+    """72 messages, a reset in the middle or none: a hit on the first leads to it and what is near, whatever offset is sent along (field report B64)."""
+    said = lab.say_all(["my first question was about puffins", *(f"message number{n}" for n in range(35))])
+    if by_reset:
+        writing.reset(lab.home, OPERATOR, MAIN)
+    said += lab.say_all([f"later number{n}" for n in range(36)], at=lab.home.now() - 3_600_000)
+    [hit] = lab.search("puffins")["results"]
+    where = {"messageId": hit["messageId"], "sessionId": hit["sessionId"]}
+    page = lab.history(hit["sessionKey"], **where, limit=1)
+    assert [message["messageId"] for message in page["messages"]] == [said[0]]
+    assert (page["firstMessageId"], page["lastMessageId"], page["totalMessages"]) == (said[0], said[-1], 72 + by_reset)
+    assert lab.history(hit["sessionKey"], **where, limit=1, offset=0) == page
+    newer = lab.history(hit["sessionKey"], offset=page["prevOffset"], limit=1)
+    assert [message["messageId"] for message in newer["messages"]] == said[1:2]
+
+
 def test_tools_are_shown_only_when_asked_for_and_redacted(lab):
     """A tool's result is nobody's speech, and holds secrets as often."""
     first = lab.say("run it")

@@ -15,7 +15,7 @@ import pytest
 from openclaw_database import AUTH, T0, Claw, chain, said
 from wesaid import limits
 from wesaid.errors import NotFoundError
-from wesaid.service import importing, writing
+from wesaid.service import doctor, importing, writing
 from wesaid.values import EVERYTHING, OPERATOR
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -115,7 +115,7 @@ def test_each_current_window_shows_what_openclaws_projection_shows(lab: Any) -> 
 
 
 def test_both_eras_in_one_folder_are_one_conversation_each(lab: Any, tmp_path: Path) -> None:
-    """Imported in the time of files and again after OpenClaw's own import: nothing is there twice, and the rewind holds."""
+    """Imported in the time of files and again after OpenClaw's own import: nothing is there twice, and the rewind holds (field report B53)."""
     bring(lab, FIXTURES / "openclaw-state" / "file-era")
     assert sorted(lab.ids("activebranch")) == ["m6_5", "m6_6"]
     both = tmp_path / "both"
@@ -242,7 +242,9 @@ def test_a_database_from_before_transcripts_is_passed_by(lab: Any, claw: Claw, s
     file_of(state, "sessions/A.jsonl", FIRST)
     totals = bring(lab, state)
     assert (totals["skipped"], totals["imported"]) == ({"empty": 1}, 2)
-    assert importing.import_paths(lab.home, [state], tool="claude-code").as_json()["sources"] == []
+    account = importing.import_paths(lab.home, [state], tool="claude-code")
+    assert account.as_json()["totals"]["skipped"] == {"other-format": 2}
+    assert not account.holds_transcripts
 
 
 # ── a second time ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -355,6 +357,76 @@ def file_of(state: Path, name: str, records: list[dict[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
+
+
+@pytest.mark.parametrize(
+    ("file", "database", "imported", "copies"),
+    [
+        (FIRST, FIRST, 2, 2),
+        ([*FIRST, said("m2", "m1", "late lark")], FIRST, 3, 2),
+        (FIRST[:1], FIRST, 2, 1),
+        (FIRST, [FIRST[0], said("m9", "m0", "database dove")], 3, 1),
+    ],
+    ids=["equal", "the file has more", "the database has more", "both have more"],
+)
+def test_a_file_beside_its_database_is_compared_by_ids_and_content(
+    lab: Any, claw: Claw, state: Path, file: list[Any], database: list[Any], imported: int, copies: int
+) -> None:
+    """Whichever has more history, all is found, once, and looks healthy afterwards; no file is changed or moved (field report B110)."""
+    claw.window("A", MAIN, database)
+    path = file_of(state, "sessions/A.jsonl", [{"type": "session", "version": 3, "id": "A"}, *file])
+    before = (path.read_bytes(), claw.path.read_bytes())
+    totals = bring(lab, state)
+    assert (totals["imported"], totals["skipped"]) == (imported, {"copy": copies})
+    for record in {one["id"]: one for one in (*file, *database)}.values():
+        assert lab.ids(record["message"]["content"], limit=25).count(record["id"]) == 1
+    assert paths(lab, MAIN)["A"] == [record["id"] for record in database]
+    again = bring(lab, state)
+    assert (again["imported"], again["updated"], again["found"]) == (0, 0, totals["found"])
+    assert (path.read_bytes(), claw.path.read_bytes()) == before
+    assert {finding.code for finding in doctor.doctor(lab.home).findings if finding.severity != "note"} == set()
+
+
+def test_a_message_that_the_database_has_in_another_state_is_not_taken_from_a_file(lab: Any, claw: Claw, state: Path) -> None:
+    """It is told by its id, or by its words in a file that gives none; the database's state is the newer one."""
+    claw.window("A", MAIN, FIRST)
+    claw.window("B", "agent:main:other", chain("quiet quail", "loud loon", prefix="q"))
+    file_of(state, "sessions/A.jsonl", [FIRST[0], said("m1", "m0", "wrong walrus as it was written first")])
+    nameless = [{name: value for name, value in one.items() if "id" not in name.lower()} for one in chain("quiet quail", "loud loon")]
+    file_of(state, "sessions/B.jsonl", nameless)
+    totals = bring(lab, state)
+    assert (totals["imported"], totals["skipped"]) == (4, {"copy": 4})
+    assert [lab.ids(word) for word in ("walrus", "written", "loon")] == [["m1"], [], ["q1"]]
+
+
+def test_a_file_of_a_window_that_was_taken_out_brings_nothing_back(lab: Any, claw: Claw, state: Path, tmp_path: Path) -> None:
+    """A backup from the time of files, with a line more: what was abandoned stays so, and what hangs from it too."""
+    claw.window("A", MAIN, FIRST)
+    claw.window("B", MAIN, rewound("m0"), previous="A", reason="rewind")
+    bring(lab, state)
+    backup = tmp_path / "backup"
+    file_of(backup, "sessions/A.jsonl.reset.2026-01-06T16-18-01.123Z", chain("nothing to do with it", prefix="z"))
+    file_of(backup, "sessions/A.jsonl", [{"type": "session", "version": 3, "id": "A"}, *FIRST, said("m2", "m1", "late lark")])
+    (backup / "agents" / "main" / "sessions" / "sessions.json").write_text(json.dumps({MAIN: {"sessionId": "A"}}))
+    bring(lab, backup)
+    assert [lab.ids(word) for word in ("otter", "walrus", "lark")] == [["m0"], [], []]
+
+
+def test_a_store_that_is_there_already_keeps_no_session_of_files_out(lab: Any, claw: Claw, state: Path) -> None:
+    """Neither our own nor OpenClaw's, which took over one session and left the others behind: each source counts for itself (field report B53)."""
+    lab.say("our own ostrich")
+    claw.window("A", MAIN, FIRST)
+    for name in ("B", "C"):
+        file_of(
+            state, f"sessions/{name}.jsonl", [{"type": "session", "version": 3, "id": name}, *chain(f"orphan oriole{name}", prefix=name)]
+        )
+    listing = {"agent:main:telegram:group:1": {"sessionId": "B"}}
+    (state / "agents" / "main" / "sessions" / "sessions.json").write_text(json.dumps(listing))
+    assert bring(lab, state)["imported"] == 4
+    assert [lab.ids(word) for word in ("walrus", "orioleB", "orioleC")] == [["m1"], ["B0"], ["C0"]]
+    assert set(rows(lab)) == {MAIN, "agent:main:telegram:group:1", "agent:main:import:C"}
+    file_of(state, "sessions/D.jsonl", [{"type": "session", "version": 3, "id": "D"}, *chain("late limpkin", prefix="D")])
+    assert (bring(lab, state)["imported"], lab.ids("limpkin"), len(lab.ids("ostrich"))) == (1, ["D0"], 1)
 
 
 @pytest.mark.parametrize("where", ["sessions/A.jsonl", "session-sqlite-import-archive/agent_main_main.A.jsonl.imported-1796035369907"])
@@ -514,6 +586,22 @@ def test_a_database_that_cannot_be_read_says_so_and_the_rest_is_imported(lab: An
     assert set(failed) == {"cut", "text", "none"}
     assert all(error.hint and "openclaw-agent.sqlite" in error.message for error in failed.values())
     assert lab.ids("walrus") == ["m1"]
+
+
+def test_a_database_that_cannot_be_read_now_is_behind_until_it_can(lab: Any, claw: Claw, state: Path) -> None:
+    """Each search tries it again, and finds what was imported before; no failure is remembered (field report B91)."""
+    claw.window("A", MAIN, FIRST)
+    bring(lab, state)
+    claw.add("A", said("m2", "m1", "late lark"))
+    claw.close()
+    whole = claw.path.read_bytes()
+    claw.path.write_bytes(b"noise" * 2000)
+    for _ in range(2):
+        page = lab.search("walrus")
+        assert ([hit["messageId"] for hit in page["results"]], page["diagnostics"]["sourcesBehind"]) == (["m1"], 1)
+    claw.path.write_bytes(whole)
+    page = lab.search("lark")
+    assert ([hit["messageId"] for hit in page["results"]], "sourcesBehind" in page["diagnostics"]) == (["m2"], False)
 
 
 def test_a_damaged_page_costs_what_stood_on_it(lab: Any, claw: Claw, state: Path) -> None:

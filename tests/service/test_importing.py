@@ -14,8 +14,8 @@ import pytest
 
 from wesaid import limits
 from wesaid.errors import InputError
-from wesaid.service import importing, opening, searching
-from wesaid.service.methods import SearchParams
+from wesaid.service import history, importing, opening, searching
+from wesaid.service.methods import HistoryParams, SearchParams
 from wesaid.service.opening import Home
 from wesaid.values import EVERYTHING, OPERATOR, Hit, SessionRow
 
@@ -81,7 +81,7 @@ CHAT = (
 # ── what a file gives ────────────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("name", CASES)
 def test_each_file_gives_what_is_expected(home: Home, name: str) -> None:
-    """Messages, damage, visible path, title and hits of every minimal file."""
+    """Messages, damage, visible path, title and hits of every minimal file (field reports B40, B41, B43, B44, B45, B50, B63, B65)."""
     expected = EXPECTED[name]
     totals = bring(home, FIXTURES / name, tool=TOOLS.get(name.split("/", maxsplit=1)[0], "openclaw"))
     rows = sessions(home)
@@ -127,7 +127,7 @@ def test_a_state_folder_gives_its_sessions_under_their_keys(home: Home) -> None:
 
 
 def test_a_fork_that_copied_its_chain_is_one_hit_and_knows_its_origin(home: Home) -> None:
-    """The same message in two files is found once; the session that began later is the fork, whichever file came first."""
+    """The same message in two files is found once; the session that began later is the fork, whichever file came first (field report B51)."""
     bring(home, FIXTURES / "claude" / "resume_copy")
     found = hits(home, "godwit")
     assert [hit.copies for hit in found] == [2]
@@ -145,7 +145,7 @@ def test_a_subagents_file_is_a_session_of_its_own(home: Home) -> None:
 
 
 def test_a_title_is_redacted_and_of_what_is_visible(home: Home, tmp_path: Path) -> None:
-    """A secret in the first words, or in a given name, stays out of the title; an abandoned beginning is no title."""
+    """A secret in the first words, or in a given name, stays out of the title; an abandoned beginning is no title (field report B62)."""
     secret = "sk-abcdEFGH1234567890abcdEFGH"
     (tmp_path / "a.jsonl").write_text(header("t1") + message("a", None, f"my key is {secret} ok"))
     (tmp_path / "b.jsonl").write_text(header("t2") + message("a", None, "abandoned") + message("b", None, "kept"))
@@ -154,6 +154,28 @@ def test_a_title_is_redacted_and_of_what_is_visible(home: Home, tmp_path: Path) 
     assert secret not in (titles["t1"] or "")
     assert (titles["t1"] or "").startswith("my key is")
     assert titles["t2"] == "kept"
+
+
+def test_a_damaged_line_makes_a_session_no_older(home: Home) -> None:
+    """Its last message counts, also behind the damage (field report B41)."""
+    bring(home, FIXTURES / "jsonl" / "bad_middle.jsonl", tool="openclaw")
+    [row] = sessions(home).values()
+    assert row.facts.updated_at == 1_772_359_251_000  # 2026-03-01T10:00:51Z, the time of its last line
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "one by one"])
+def test_a_suffix_that_was_written_twelve_times_is_there_once(home: Home, tmp_path: Path, at_once: bool) -> None:
+    """Each rewrite hangs the same prompts under a new parent: only the last of them is found, counted and shown (field report B61)."""
+    path, text = tmp_path / "s.jsonl", header("s9") + message("a", None, "deploy to kestrel")
+    for copy in range(12):
+        text += message(f"b{copy}", "a", "the long osprey prompt") + message(f"c{copy}", f"b{copy}", "osprey is deployed", "assistant")
+        path.write_text(text)
+        if copy == 11 or not at_once:
+            bring(home, path)
+    assert [(hit.message_id, hit.copies) for hit in hits(home, '"long osprey prompt"')] == [("b11", 1)]
+    assert sorted(hit.message_id for hit in hits(home, "osprey")) == ["b11", "c11"]
+    assert visible(home, "agent:main:import:s9") == ["a", "b11", "c11"]
+    assert sessions(home)["agent:main:import:s9"].message_count == 3
 
 
 # ── a second time ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -235,17 +257,22 @@ def test_a_transcript_begun_anew_keeps_what_was_said_before(home: Home, tmp_path
 
 
 def test_reset_generations_are_windows_of_one_session(home: Home, tmp_path: Path) -> None:
-    """Imported together, each generation is a window, oldest first, and all are found."""
+    """Imported together, each generation is a window, oldest first, and all are found and opened; a deleted one is not (field report B111)."""
     folder = tmp_path / "agents" / "main" / "sessions"
     folder.mkdir(parents=True)
     (folder / "u1.jsonl.reset.2026-05-06T16-18-01.123Z").write_text(header("u1") + message("b", None, "second siskin"))
     (folder / "u1.jsonl.reset.2026-04-06T16-18-01.123Z").write_text(header("u1") + message("a", None, "first fulmar"))
     (folder / "u1.jsonl").write_text(header("u1") + message("c", None, "third turnstone"))
+    (folder / "u1.jsonl.deleted.2026-03-06T16-18-01.123Z").write_text(header("u1") + message("d", None, "removed redshank"))
     bring(home, tmp_path)
     with home.store("main").reading() as view:
         names = [window.session_id for window in view.windows("agent:main:import:u1")]
     assert names == ["u1@2026-04-06T16-18-01.123Z", "u1@2026-05-06T16-18-01.123Z", "u1"]
     assert [hits(home, word)[0].message_id for word in ("fulmar", "siskin", "turnstone")] == ["a", "b", "c"]
+    assert hits(home, "redshank") == []
+    for hit in (hits(home, word)[0] for word in ("fulmar", "siskin", "turnstone")):
+        around = HistoryParams(session_key=hit.session_key, session_id=hit.session_id, message_id=hit.message_id, limit=1)
+        assert [shown.text for shown in history.history(home, OPERATOR, around).messages] == [hit.snippet]
     assert sessions(home)["agent:main:import:u1"].facts.session_id == "u1"
 
 
@@ -430,7 +457,7 @@ def test_a_damaged_list_of_sessions_costs_only_the_names(plain: Home, tmp_path: 
 
 
 def test_a_source_that_is_gone_is_marked_and_its_messages_stay(home: Home, tmp_path: Path) -> None:
-    """Retention in the tool: the session is found as before and says that its file is missing, until the file is back."""
+    """Retention in the tool: the session is found as before and says that its file is missing, until the file is back (field report B56)."""
     path = tmp_path / "s.jsonl"
     path.write_text(CHAT)
     bring(home, tmp_path)

@@ -115,6 +115,21 @@ def test_a_rollout_gives_what_was_said_once(home: Home, codex: Path) -> None:
     assert bring(home, codex)["unchanged"] == 2
 
 
+def test_what_stands_before_every_prompt_is_no_title(home: Home, codex: Path) -> None:
+    """Sessions that all begin with the same blocks are told apart by what a person said, also where no interface told it (field report B46)."""
+    blocks = [
+        item("user", "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nbe nice\n</INSTRUCTIONS>"),
+        item("user", "<environment_context>\n<cwd>/w</cwd>\n</environment_context>"),
+        item("user", "<recommended_plugins>x</recommended_plugins>"),
+        item("user", "<skill>\n<name>x</name>\n</skill>"),
+    ]
+    for thread, prompt in ((THREAD, "count the auks"), (FORK, "feed the skuas")):
+        rollout(codex, [meta(thread), *blocks, item("user", prompt, 2), item("assistant", "done", 3)], thread)
+    bring(home, codex)
+    assert sorted(row.facts.title or "" for row in sessions(home).values()) == ["count the auks", "feed the skuas"]
+    assert [len(hits(home, word)) for word in ("auks", "skuas", "plugins", "instructions")] == [1, 1, 0, 0]
+
+
 def test_tools_are_in_the_history_of_who_asks_for_them(home: Home, codex: Path) -> None:
     """A call with its name and arguments, and what it gave."""
     bring(home, rollout(codex, CHAT))
@@ -125,7 +140,7 @@ def test_tools_are_in_the_history_of_who_asks_for_them(home: Home, codex: Path) 
 
 
 def test_a_compaction_is_a_boundary_and_the_past_stays(home: Home, codex: Path) -> None:
-    """Its summary is not found, what it sums up is."""
+    """Its summary is not found, what it sums up is (field report B50)."""
     compacted = wrap("compacted", 5, {"message": "they spoke of wombats", "replacement_history": [CHAT[4]["payload"]]})
     bring(home, rollout(codex, [*CHAT, compacted, item("user", "and the dunnock", 6)]))
     assert (hits(home, "wombats"), len(hits(home, "albatross"))) == ([], 1)
@@ -136,7 +151,7 @@ def test_a_compaction_is_a_boundary_and_the_past_stays(home: Home, codex: Path) 
 @pytest.mark.parametrize("parent_first", [True, False])
 @pytest.mark.parametrize("with_meta", [True, False])
 def test_a_fork_shows_what_it_replays_once(home: Home, codex: Path, parent_first: bool, with_meta: bool) -> None:
-    """Whichever file is read first; the fork names its parent, and both conversations can be read whole."""
+    """Whichever file is read first; the fork names its parent, and both conversations can be read whole (field report B50)."""
     more = [turn("t2"), item("user", "the old cormorant", 8), shown("user", "the old cormorant", 8)]
     parent = rollout(codex, [*CHAT, *more])
     replay = [{**record, "timestamp": "2026-03-01T11:00:00.000Z"} for record in CHAT[1:]]

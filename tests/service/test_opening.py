@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+import apsw
 import pytest
 
-from wesaid.errors import NotFoundError, SettingError, StoreReadOnlyError
-from wesaid.service import opening, writing
+from wesaid import limits
+from wesaid.errors import NotFoundError, SettingError, StoreBusyError, StoreReadOnlyError
+from wesaid.service import opening, searching, writing
+from wesaid.service.methods import SearchParams
 from wesaid.values import OPERATOR
 
 MESSAGE = [{"role": "user", "text": "the ferry"}]
@@ -56,6 +59,27 @@ def test_an_agent_that_is_not_there_is_not_found(lab):
     assert caught.value.details["field"] == "agentId"
     assert lab.home.new_store("nobody").agent_id == "nobody"
     assert lab.home.store("nobody").agent_id == "nobody"
+
+
+def test_a_lock_when_a_database_is_first_opened_is_not_remembered(tmp_path, monkeypatch):
+    """Whoever searches or writes meanwhile is told so; with the lock gone the same home goes on (field report B91)."""
+    with opening.open_home(tmp_path, environ={}) as home:
+        writing.append(home, OPERATOR, "agent:main:main", MESSAGE)
+    monkeypatch.setattr(limits, "BUSY_MS", 10)
+    holder = apsw.Connection(str(tmp_path / "agents" / "main" / "agent.sqlite"))
+    holder.pragma("locking_mode", "exclusive")
+    holder.execute("BEGIN EXCLUSIVE; INSERT INTO meta (name, value) VALUES ('x', 1)")
+    with opening.open_home(tmp_path, environ={}) as home:
+        for _ in range(2):
+            with pytest.raises(StoreBusyError):
+                searching.search(home, OPERATOR, SearchParams(query="ferry"))
+            with pytest.raises(StoreBusyError):
+                writing.append(home, OPERATOR, "agent:main:main", MESSAGE)
+        holder.execute("ROLLBACK")
+        holder.close()
+        assert len(searching.search(home, OPERATOR, SearchParams(query="ferry")).hits) == 1
+        writing.append(home, OPERATOR, "agent:main:main", MESSAGE)
+        assert len(searching.search(home, OPERATOR, SearchParams(query="ferry")).hits) == 2
 
 
 def test_a_memory_home_touches_no_disk(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from wesaid import limits
 from wesaid.rules import fold
-from wesaid.service import alive, methods, opening, reconciling, searching, writing
+from wesaid.service import alive, doctor, listing, methods, opening, reconciling, searching, wire, writing
 from wesaid.values import EVERYTHING, OPERATOR, Caller, Scope, Term, Versions
 
 MAIN = "agent:main:main"
@@ -111,6 +112,7 @@ def test_an_index_that_is_gone_is_made_again_beginning_with_the_next_search(disk
     seen = [first]
     while seen[-1].get("indexing"):
         seen.append(disk.search("walrus", waitMs=0, limit=25, order="newest"))
+        assert len(seen) < 10_000  # it takes some hundred
     assert all({hit["messageId"] for hit in page["results"]} <= set(said) for page in seen)
     assert [hit["messageId"] for hit in seen[-1]["results"]] == said[:-26:-1]
     assert "staleSessions" not in seen[-1]["diagnostics"] or seen[-1]["diagnostics"]["staleSessions"] == 0
@@ -153,6 +155,22 @@ def test_rows_of_an_older_redactor_serve_and_are_renewed(tmp_path):
             assert event.redact_version == home.redactor.version == view.versions().redact
             assert view.frequency(Term(text="zebra", tokens=("zebra",)), EVERYTHING, bound=9) == 0
             assert view.frequency(Term(text="ferry", tokens=("ferry",)), EVERYTHING, bound=9) == 1
+
+
+def test_patterns_that_change_while_rows_are_renewed_hold_for_all_of_them(tmp_path):
+    """Rows that the pattern before had renewed already are renewed by the new one as well."""
+    messages = [{"role": "user", "text": f"ticket ZEBRA-{n} of the OKAPI-{n} ferry"} for n in range(2 * limits.REBUILD_SLICE_ROWS + 10)]
+    with opening.open_home(tmp_path / "home", environ={}) as home:
+        writing.append(home, OPERATOR, MAIN, messages)
+    for patterns, seconds in (('"ZEBRA-[0-9]+"', A_MOMENT), ('"ZEBRA-[0-9]+", "OKAPI-[0-9]+"', 30)):
+        (tmp_path / "home" / "config.toml").write_text(f"[redaction]\npatterns = [{patterns}]\n", encoding="utf-8")
+        with opening.open_home(tmp_path / "home", environ={}) as home:
+            reconciling.settle(home, {"main": EVERYTHING}, seconds=seconds)
+            with home.store("main").reading() as view:
+                events = view.path(view.windows(MAIN)[-1].window, start=0, count=len(messages))
+                renewed = sum(event.redact_version == home.redactor.version for event in events)
+                left = view.frequency(Term(text="okapi", tokens=("okapi",)), EVERYTHING, bound=len(messages))
+    assert (renewed, left) == (len(messages), 0)
 
 
 def test_an_older_program_does_not_undo_what_a_newer_one_made(disk):
@@ -213,15 +231,68 @@ def test_a_store_that_is_being_written_to_does_not_keep_a_search_waiting(disk):
         assert disk.search("ferry", waitMs=1)["indexing"] is True
 
 
-def test_what_nobody_could_mark_yet_serves_and_says_that_it_is_not_complete(disk):
-    """Rows that were folded by older rules in a store that is being written to: found, and `indexing`."""
+def test_what_nobody_could_mark_yet_serves_and_says_that_it_is_not_complete(disk, monkeypatch):
+    """Rows of older rules in a store that is being written to: found, and `indexing`."""
     disk.say("the ferry")
-    with disk.home.store("main").writing() as writer:
-        writer.mark(Versions(0, disk.home.redactor.version))
+    monkeypatch.setattr(fold, "VERSION", fold.VERSION + 1)
+    assert stale(disk) == []
     with opening.open_home(disk.home.path, environ={}) as other, other.store("main").writing():
         page = disk.search("ferry", waitMs=1)
     assert page["indexing"] is True
     assert len(page["results"]) == 1
+
+
+def test_rows_of_older_folding_serve_and_are_renewed(lab, monkeypatch):
+    """After an upgrade: found all the while, `indexing` until the last is made anew, and then by the new rules."""
+    lab.say_all([f"the ferry number{n}" for n in range(5)])
+    monkeypatch.setattr(fold, "VERSION", fold.VERSION + 1)
+    meanwhile = lab.search("ferry", limit=25, sessionKey=MAIN, waitMs=0)
+    assert (len(meanwhile["results"]), meanwhile["indexing"]) == (5, True)
+    lab.home.background.stop()
+    assert reconciling.reconcile(lab.home, seconds=30) == 0
+    with lab.home.store("main").reading() as view:
+        assert view.versions() == Versions(fold.VERSION, lab.home.redactor.version)
+    page = lab.search("ferry", limit=25, sessionKey=MAIN, waitMs=0)
+    assert (len(page["results"]), "indexing" in page) == (5, False)
+
+
+def test_rules_that_change_while_windows_are_half_done_hold_for_all_of_them(switched, monkeypatch):
+    """What was renewed by the rules before is renewed once more."""
+    reconciling.settle(switched.home, {"main": EVERYTHING}, seconds=A_MOMENT)
+    assert stale(switched)[0].keep > 0
+    monkeypatch.setattr(fold, "VERSION", fold.VERSION + 1)
+    assert reconciling.reconcile(switched.home, seconds=30) == 0
+    assert [finding.code for finding in doctor.doctor(switched.home).findings] == []
+
+
+def test_a_turn_is_given_back_when_nothing_is_left(disk, another):
+    """The next one who has something to do need not wait for it to run out."""
+    disk.say("the ferry")
+    for one in (disk, another, disk):
+        drop(disk.home)
+        assert "indexing" not in one.search("ferry", waitMs=200)
+
+
+def test_nothing_that_was_made_of_abandoned_messages_is_shown(lab):
+    """Words, neighbours, last messages, titles, history and exports follow the visible path, also where they were asked for before (field report B62)."""
+
+    def everything():
+        found = [
+            lab.search(query, context=3, detail="full") for query in ("zeppelin", '"a zeppelin leaves"', "zepp*", "zepelin", "ferry leaves")
+        ]
+        asked = {"includeLastMessage": True, "includeDerivedTitles": True, "messageLimit": 20}
+        listed = wire.sessions_json(listing.sessions(lab.home, OPERATOR, methods.convert(methods.ListParams, asked)))
+        exported = [lab.exported(format="md"), lab.exported(caller=Caller(MAIN))]
+        return json.dumps([found, listed, lab.history(), exported])
+
+    kept = lab.say("which ferry leaves")
+    lab.say("a zeppelin leaves at noon", role="assistant")
+    lab.say("then the zeppelin it is")
+    assert "zeppelin" in everything()
+    writing.rewind(lab.home, OPERATOR, MAIN, kept)
+    assert "zeppelin" not in everything()
+    lab.say("the ferry leaves at nine", role="assistant")
+    assert "zeppelin" not in everything()
 
 
 # ── branches of imported windows ─────────────────────────────────────────────────────────────────────────────────

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from wesaid import folders
 from wesaid.cli.output import quoted
-from wesaid.errors import UsageError
+from wesaid.errors import InputError, UsageError
+from wesaid.service import methods
 from wesaid.values import OPERATOR, Caller
 
+_OPTIONS: Final = {"sessionKey": "--session", "messagesBefore": "--before", "messagesAfter": "--after", "activeMinutes": "--active-minutes"}
 PLACE: Final = ("home", "as_key", "sandboxed")  # what every command of the same caller on the same store takes
 
 
@@ -47,3 +50,18 @@ def typed(names: tuple[str, ...]) -> str:
             for each in value if isinstance(value, tuple) else (value,):
                 words += [param.opts[0]] if each is True else [param.opts[0], quoted(str(each))]
     return "".join(f" {word}" for word in words)
+
+
+def as_options(hint: str | None) -> str | None:
+    """A hint in this door's words: it names the option, where the service names the field."""
+    return hint.replace("sessionKey", _OPTIONS["sessionKey"]) if hint else hint
+
+
+def params_of(kind: type[methods.Params], wanted: Mapping[str, Any]) -> methods.Params:
+    """A method's parameters from options. InputError as of ``methods.convert``, in this door's words."""
+    try:
+        return methods.convert(kind, wanted)
+    except InputError as error:
+        field = str(error.details.get("field"))
+        option = _OPTIONS.get(field, f"--{field}")
+        raise InputError(error.message.replace(field, option), hint=error.hint.replace(field, option), details=error.details) from None

@@ -35,7 +35,12 @@ class Run(NamedTuple):  # no dataclass: importing those is a tenth of what `--he
     @property
     def place(self) -> str:
         """What a command that is offered to be typed needs to work on the same store: `` --home PATH``, or nothing."""
-        return "" if self.home is None else f" --home {quoted(str(self.home))}"
+        return "".join(f" {quoted(word)}" for word in self.place_words)
+
+    @property
+    def place_words(self) -> list[str]:
+        """The same as words."""
+        return [] if self.home is None else ["--home", str(self.home)]
 
 
 class Words(click.Command):

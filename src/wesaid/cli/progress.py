@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from wesaid import limits
 from wesaid.cli.output import safe
 
 Report = Callable[[int, int, str], None]
@@ -30,3 +32,19 @@ def progress() -> Iterator[Report | None]:
             shown.update(task, completed=done, total=total, description=safe(what) or "reading")
 
         yield report
+
+
+@contextmanager
+def note_when_slow(say: Callable[[str], None], *, seconds: float = limits.CLI_SLOW_SECONDS) -> Iterator[None]:
+    """Tell a person who watches why a write is not done yet, once it takes longer than ``seconds``."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    note = f"waiting: another program is writing to this store (for at most {limits.BUSY_MS // limits.SECONDS_MS} seconds)"
+    timer = threading.Timer(seconds, say, (note,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

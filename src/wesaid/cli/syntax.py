@@ -16,7 +16,7 @@ from wesaid.cli.command import Words, as_option, command, reveal_option
 from wesaid.cli.complete import SESSION_KEY, Values
 from wesaid.cli.shells import SHELLS
 
-_TOOLS: Final = ("openclaw", "claude-code")
+_TOOLS: Final = ("openclaw", "claude-code", "codex")  # a test holds it to the registry of importers
 _KINDS: Final = ("main", "group", "cron", "hook", "subagent", "import", "other")
 
 
@@ -30,7 +30,7 @@ _KINDS: Final = ("main", "group", "cron", "hook", "subagent", "import", "other")
     ),
 )
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, readable=False), metavar="[PATH]...")
-@click.option("--from", "tool", type=Values(*_TOOLS), metavar="TOOL", help="openclaw, claude-code; else guessed by content.")
+@click.option("--from", "tool", type=Values(*_TOOLS), metavar="TOOL", help=f"{', '.join(_TOOLS)}; else guessed by content.")
 @click.option("--agent", metavar="ID", help="The agent that the sessions are given to.")
 @click.option("--dry-run", is_flag=True, help="Read and count, write nothing.")
 @click.option("--again", type=SESSION_KEY, metavar="KEY", help="Bring this deleted session back.")
@@ -45,10 +45,15 @@ def import_() -> None:
       copy, duplicate                   another file, or this one, said it already
       deleted                           `wesaid delete` removed it; --again brings it back
       do-not-index                      somebody said in it that it is not to be indexed
+      ignored                           a .wesaidignore or import.ignore names it
+      warm-up, compaction               a subagent of Claude Code that nobody talked to
       incognito                         such sessions are never stored
+      other-agent                       a session of another agent than the database's
       missing-file                      it is listed, but its transcript is gone
       prompt-log, session-list, trajectory, checkpoint, backup, deleted-file
                                         files beside transcripts that say nothing more
+      archived                          OpenClaw put it away; its database has it no more
+      compressed                        unpack it (.zst, .gz) and import that
       not-a-transcript, unsupported-format, other-format, empty
                                         nothing that this importer reads
     Pending is a last line that is still being written: the next import reads it.
@@ -127,7 +132,7 @@ def search() -> None:
 @click.option("--after", type=int, metavar="N", help="With --around: N messages after it.")
 @click.option("--limit", type=int, metavar="N", help=f"At most N messages, 1 to {limits.HISTORY_MAX} (default {limits.HISTORY_DEFAULT}).")
 @click.option("--offset", type=int, metavar="N", help="Leave out the N newest.")
-@click.option("--include-tools", is_flag=True, help="Show the results of tools too.")
+@click.option("--include-tools", is_flag=True, help="Show calls and results of tools too.")
 @as_option()
 @reveal_option()
 def history() -> None:

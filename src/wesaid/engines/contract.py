@@ -70,8 +70,8 @@ class View(Protocol):
     def sessions_with(self, event_id: str, scope: Scope) -> list[SessionRow]:
         """Sessions in scope one of whose windows has an event of this id, latest first; a handful at most."""
 
-    def count_sessions(self, scope: Scope) -> int:
-        """How many sessions are in scope; cheap."""
+    def count_sessions(self, scope: Scope, filters: Filters = NO_FILTERS) -> int:
+        """How many sessions are in scope; cheap. Of ``filters`` only ``tool`` and ``project`` are looked at."""
 
     def children(self, key: str) -> list[str]:
         """Keys in this database whose ``spawned_by`` is ``key``."""
@@ -99,7 +99,7 @@ class View(Protocol):
 
     # events
     def events(self, window: int, *, after_seq: int = -1, limit: int) -> list[StoredEvent]:
-        """Rows of a window in order of ``seq``, all of them, visible or not."""
+        """Rows of a window in order of ``seq``, all of them, visible or not. A row that cannot be unpacked has an empty ``body``, here as everywhere."""
 
     def event(self, window: int, event_id: str) -> StoredEvent | None:
         """The newest row with this id in a window."""

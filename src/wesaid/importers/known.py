@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from wesaid import limits
 from wesaid.importers.reading import Record, printable
@@ -20,6 +20,13 @@ TOOLS: Final = (
     "openclaw", "claude-code", "codex", "gemini", "opencode", "pi", "hermes", "aider", "cursor", "copilot", "goose", "cline", "chatgpt", "claude-ai",
     "messages",
 )  # fmt: skip
+
+# Why a message, a session or a whole file is left out: the words of an account. The command's help and docs/cli.md say what each means.
+Reason = Literal[
+    "copy", "duplicate", "deleted", "do-not-index", "ignored", "warm-up", "compaction", "incognito", "other-agent", "missing-file", "prompt-log",
+    "session-list", "trajectory", "checkpoint", "backup", "deleted-file", "archived", "not-a-transcript", "empty", "compressed",
+    "unsupported-format", "other-format",
+]  # fmt: skip
 
 MAIN: Final = ""  # the slot of a file's own conversation; others are named by subagent
 
@@ -79,7 +86,7 @@ class LeftOut:
     path: str
     tool: str | None
     agent: str | None
-    reason: str
+    reason: Reason
 
 
 @dataclass(slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from wesaid import keys
 from wesaid.errors import InputError
-from wesaid.importers.known import MAIN, POSITION, Clock, LeftOut, Source, Told, first_moment, moment, text_of
+from wesaid.importers.known import MAIN, POSITION, Clock, LeftOut, Reason, Source, Told, first_moment, moment, text_of
 from wesaid.importers.reading import Record, printable
 from wesaid.values import Event, Nav, NavKind, WindowSpec
 
@@ -33,7 +33,7 @@ _ENTRIES: Final = frozenset(
 _RESET: Final = re.compile(r"(?P<id>.+)\.jsonl\.reset\.(?P<time>\d{4}-\d\d-\d\dT[\dZ.:+-]+)")
 _ARCHIVED: Final = re.compile(r"(?:.*\.)?(?P<id>[^.]+)\.jsonl\.imported-(?P<time>\d{1,15})")
 # Names that are no transcript to import, in the order they are asked (formats.md §1a).
-_LEFT_OUT: Final = (
+_LEFT_OUT: Final[tuple[tuple[re.Pattern[str], Reason], ...]] = (
     (re.compile(r".+\.jsonl\.deleted\..+"), "deleted-file"),
     (re.compile(r".+\.checkpoint\..+\.jsonl"), "checkpoint"),
     (re.compile(r".+\.trajectory(?:\.jsonl|-path\.json)"), "trajectory"),
@@ -274,7 +274,7 @@ def held(source: Source, windows: Mapping[str, tuple[str, int]] | None) -> Sourc
     return replace(source, session_id=window.session_id, window=window, beside=True)
 
 
-def left_out(name: str) -> str | None:
+def left_out(name: str) -> Reason | None:
     """Why a file of this name is never imported, or None."""
     return next((why for pattern, why in _LEFT_OUT if pattern.fullmatch(name)), None)
 

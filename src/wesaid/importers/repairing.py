@@ -6,6 +6,7 @@ written as JSON: no lone surrogate is left in it.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any, Final
@@ -38,8 +39,9 @@ def parse(text: str) -> tuple[list[Any], int]:
     budget = limits.REPAIR_PASSES * max(len(bare), limits.REPAIR_CHARS)
     while budget > 0 and (begin := bare.find('{"', begin)) >= 0:
         rest, looked = _run(bare, begin)
-        if rest and rest[-1][1] == len(bare) and all(_is_record(value) for value, _ in rest):
-            return [clean(value) for value in [*values, *(value for value, _ in rest)]], 1
+        if rest and rest[-1][1] == len(bare):  # those inside the cut record come first, and are none themselves
+            whole = reversed(list(itertools.takewhile(_is_record, (value for value, _ in reversed(rest)))))
+            return [clean(value) for value in [*values, *whole]], 1
         budget -= max(looked - begin, limits.REPAIR_SLICE_CHARS)
         # Objects that closed before the end lie inside the cut record, and so does all that is in them; what follows them may be whole.
         begin = rest[-1][1] if rest else begin + 1

@@ -54,10 +54,13 @@ class Cursor:
 
     @classmethod
     def from_json(cls, text: str) -> Cursor:
-        """The cursor that ``to_json`` wrote. ValueError or TypeError for anything else."""
-        fields = json.loads(text)
-        fields["dangling"] = tuple(fields["dangling"])
-        return cls(**fields)
+        """The cursor that ``to_json`` wrote. ValueError for anything else."""
+        try:
+            fields = json.loads(text)
+            fields["dangling"] = tuple(fields["dangling"])
+            return cls(**fields)
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError("no cursor") from error
 
 
 START: Final = Cursor()

@@ -72,7 +72,9 @@ def parse(text: str) -> Query:
     fields = {item.name: item.text for item in items if item.kind == "field"}
     typed = [item for item in items if item.kind != "field"]
     groups = _groups(items)
+    unexcluded = False
     if not _clauses(groups):  # nothing to exclude from
+        unexcluded = any(item.negative for item in typed)
         items = typed = [replace(item, negative=False) for item in typed]
         groups = _groups(items)
     dropped: list[str] = []
@@ -87,6 +89,7 @@ def parse(text: str) -> Query:
         fields=fields,
         symbols_only=not clauses and (bool(typed) or not fields),
         dropped=tuple(dropped),
+        unexcluded=unexcluded,
     )
 
 

@@ -41,7 +41,9 @@ CODES: Final[dict[str, Code]] = {
     "store.damaged": Code("error", "copies", "The file is no database, was cut off, or pages of the transcripts are damaged.", FIX),
     "store.failed": Code("error", "by hand", "The database could not be looked at for another reason; the message says which."),
     "rows.unreadable": Code("error", "copies", "Stored events do not unpack to JSON; their sources have them.", FIX),
-    "rows.orphaned": Code("warning", "mends", "Rows refer to rows that are not there; events without a session get one of their own.", FIX),
+    "rows.orphaned": Code(
+        "warning", "mends", "Rows refer to rows that are not there, or say nothing; events without a session get one of their own.", FIX
+    ),
     "rows.numbers": Code("warning", "mends", "The next event of a window would not go behind its last one.", FIX),
     "path.differs": Code("error", "mends", "What history shows is not what the events make.", FIX),
     # the index

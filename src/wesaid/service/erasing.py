@@ -7,7 +7,8 @@ what was deleted are remembered (in memory alone) before the delete, and looked 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -46,6 +47,7 @@ class Erased:
     tombstones: tuple[Tombstone, ...]
     sources: tuple[str, ...] = ()
     proof: Traces | None = None
+    spawned: tuple[str, ...] = ()  # sessions that the deleted ones had spawned, however deep; they stay
 
 
 def erase(home: Home, agents: Iterable[str], *, seconds: float) -> bool:
@@ -70,10 +72,25 @@ def erase(home: Home, agents: Iterable[str], *, seconds: float) -> bool:
 def delete(home: Home, caller: Caller, reference: str, *, wait: bool = False) -> Erased:
     """Delete a session; with ``wait`` return when its bytes are gone and that is proven. NotFoundError, StoreError (contract.md §8)."""
     addressing.check_operator(caller, "deleting a session")
-    if not wait:
-        return Erased((writing.delete(home, caller, reference),))
     key = addressing.visible_session(home, caller, reference).facts.key
+    if not wait:
+        return Erased((writing.delete(home, caller, key),), spawned=_spawned(home, (key,)))
     return forget(home, caller, Doomed({keys.parse(key).agent_id: (key,)}))
+
+
+def _spawned(home: Home, doomed: Collection[str]) -> tuple[str, ...]:
+    """What sessions spawned, however deep, and is not doomed itself; those of ``doomed`` need not be there any more."""
+    found, waiting = set(doomed), list(doomed)
+    while waiting and len(found) < len(doomed) + limits.SUBTREE_SESSIONS_MAX:
+        parents, waiting = waiting, []
+        for agent in home.engine.agents():
+            with suppress(StoreError):  # what cannot be read is for `doctor` to say
+                store = home.engine.store(agent)
+                if store is not None:
+                    with store.reading() as view:
+                        waiting += sorted({child for parent in parents for child in view.children(parent)} - found)
+        found.update(waiting)
+    return tuple(sorted(found.difference(doomed)))
 
 
 def from_source(home: Home, path: str | Path) -> Doomed:
@@ -129,6 +146,7 @@ def forget(home: Home, caller: Caller, doomed: Doomed, *, seconds: float = limit
     """
     addressing.check_operator(caller, "forgetting")
     until = monotonic() + seconds
+    spawned = _spawned(home, [key for found in doomed.sessions.values() for key in found])
     stones: list[Tombstone] = []
     proofs: list[Traces] = []
     for agent in sorted({*doomed.sessions, *doomed.sources}):
@@ -147,7 +165,7 @@ def forget(home: Home, caller: Caller, doomed: Doomed, *, seconds: float = limit
         pieces=sum(proof.pieces for proof in proofs),
         shared=sum(proof.shared for proof in proofs),
     )
-    return Erased(tuple(stones), tuple(path for paths in doomed.sources.values() for path in paths), whole)
+    return Erased(tuple(stones), tuple(path for paths in doomed.sources.values() for path in paths), whole, spawned)
 
 
 def _delete(home: Home, store: Store, doomed: Iterable[str], sources: Iterable[str]) -> frozenset[bytes]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 from wesaid import keys, limits
 from wesaid.engines.contract import View
+from wesaid.errors import quoted
 from wesaid.rules import bounds, excerpt, fold, rank
 from wesaid.service import lacking, resuming, wire
 from wesaid.service.methods import SearchParams
-from wesaid.service.preparing import Words, safe, words_of
+from wesaid.service.preparing import Words, lost, safe
 from wesaid.service.walk import Walk
 from wesaid.values import Candidate, Filters, Hit, Neighbour, Page, SessionRow, StoredEvent, Term
 
@@ -27,10 +28,12 @@ class _Found:
     words: Words
 
 
-def hits(walk: Walk, places: Sequence[rank.Place], terms: Sequence[Term]) -> list[Hit]:
-    """Results for places, in their order."""
+def hits(walk: Walk, places: Sequence[rank.Place], terms: Sequence[Term]) -> tuple[list[Hit], bool]:
+    """Results for places, in their order, as many as were asked for; and whether places are left. One that cannot be read takes none's place."""
     made: list[Hit] = []
     for place in places:
+        if len(made) == walk.params.limit:
+            return made, True
         candidate = place.scored.candidate
         view = walk.views[candidate.agent_id]
         found = _read(walk, view, candidate)
@@ -49,7 +52,7 @@ def hits(walk: Walk, places: Sequence[rank.Place], terms: Sequence[Term]) -> lis
                 parts={name: round(value, limits.SCORE_DECIMALS) for name, value in place.scored.parts.items()},
             )
         )
-    return made
+    return made, False
 
 
 def title_hits(walk: Walk, known: Collection[str], room: int) -> list[Hit]:
@@ -75,18 +78,34 @@ def _is_excluded(walk: Walk, row: SessionRow) -> bool:
 
 
 def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -> str | None:
-    """One sentence for an answer that is empty or partial: what was not searched, and what would widen it."""
-    operator = walk.caller.is_operator
-    narrowed = None if found_any else lacking.reason(walk.views, walk.scopes, walk.filters)
-    reasons = (
+    """What an answer that is empty or not what was asked for says: what was not searched or searched instead, then what would widen it."""
+    redacted = walk.home.redactor.redact(walk.params.query)
+    told = (
         (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid doctor` says why"),
+        (bool(walk.lost), lost(len(walk.lost))),
+        (
+            redacted != walk.params.query,
+            f"part of the query is hidden by redaction; what was searched is {quoted(redacted, limits.LABEL_CODE_POINTS)}",
+        ),
+        (walk.asked.unexcluded, "there is nothing but excluded words, so they were looked for; give a word to exclude them from"),
+    )
+    sentences = [sentence for holds, sentence in told if holds]
+    if not found_any and not failed:
+        sentences.append(_wider(walk, sessions))
+    return "; ".join(sentences) or None
+
+
+def _wider(walk: Walk, sessions: int) -> str:
+    """Why nothing was found, and what would widen the search."""
+    operator = walk.caller.is_operator
+    narrowed = lacking.reason(walk.home.redactor, walk.views, walk.scopes, walk.filters)
+    reasons = (
         (walk.asked.symbols_only, "the query has only symbols; words, numbers and emoji are indexed"),
         (not walk.asked.clauses, "the query has filters and no words; give at least one word to look for"),
-        (found_any, None),
+        (narrowed is not None, narrowed or ""),
         (sessions == 0 and operator, "there are no sessions yet; `wesaid import` brings in transcripts"),
         (sessions == 0, "no session is in this caller's scope"),
         (walk.params.session_key is not None, "only one session was searched; leave sessionKey out to search all"),
-        (narrowed is not None, narrowed),
         (walk.filters != Filters(), f"filters narrow this search: {', '.join(_used(walk.filters))}"),
         (walk.params.order != "relevance", "by time only messages with all words are found; order by relevance finds those with some"),
         (bool(walk.asked.excluded), "excluded words narrow this search; leave -word out"),
@@ -164,7 +183,7 @@ def _read(walk: Walk, view: View, candidate: Candidate) -> _Found | None:
     events = view.events(candidate.window, after_seq=candidate.seq - 1, limit=1)
     if row is None or not events:
         return None
-    words = words_of(walk.home.redactor, row.facts.dialect, events[0], reveal=walk.params.reveal)
+    words = walk.words(row, events[0], reveal=walk.params.reveal)
     return _Found(row, events[0], words) if words is not None else None
 
 
@@ -175,7 +194,7 @@ def _first_said(walk: Walk, view: View, row: SessionRow) -> _Found | None:
         if not window.findable:
             continue
         for event in view.path(window.window, start=0, count=limits.ECHO_MESSAGES, shown=True):
-            words = words_of(walk.home.redactor, row.facts.dialect, event, reveal=walk.params.reveal)
+            words = walk.words(row, event, reveal=walk.params.reveal)
             if words is not None and words.role == "user":
                 return _Found(row, event, words)
             first = first or (_Found(row, event, words) if words is not None else None)
@@ -194,7 +213,7 @@ def _context(walk: Walk, view: View, found: _Found) -> tuple[Neighbour, ...]:
     if position is None:
         return ()
     for event in view.path(found.event.window, start=position, count=at - start + 1 + params.context, shown=True):
-        words = words_of(walk.home.redactor, found.row.facts.dialect, event, reveal=params.reveal)
+        words = walk.words(found.row, event, reveal=params.reveal)
         if event.seq != found.event.seq and words is not None:
             text = bounds.clip(words.text, limits.SNIPPET_CODE_POINTS)[0]
             near.append(Neighbour(message_id=event.id or "", role=words.role, timestamp=event.timestamp, text=text))

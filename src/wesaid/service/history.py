@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -23,6 +23,7 @@ from wesaid.rules.redact import Redactor
 from wesaid.service import addressing, showing, wire
 from wesaid.service.methods import HistoryParams
 from wesaid.service.opening import Home
+from wesaid.service.preparing import lost, readable
 from wesaid.service.showing import Shown
 from wesaid.values import Caller, HistoryPage, Message, SessionRow, StoredEvent, WindowRow
 
@@ -48,6 +49,7 @@ class _Reading:
     window: WindowRow
     params: HistoryParams
     redactor: Redactor
+    lost: set[int] = field(default_factory=set)  # seq of rows that were met and cannot be read
 
     @property
     def how(self) -> showing.View:
@@ -64,8 +66,14 @@ class _Reading:
         if position is None or high <= low:
             return []
         events = self.view.path(self.window.window, start=position, count=high - low, shown=not tools)
-        found = ((number, showing.shown(self.row, event, self.how)) for number, event in enumerate(events, low))
-        return [self.item(number, number + 1, shown) for number, shown in found if shown is not None]
+        found: list[_Item] = []
+        for number, event in enumerate(events, low):
+            shown = showing.shown(self.row, event, self.how)
+            if shown is not None:
+                found.append(self.item(number, number + 1, shown))
+            elif readable(event) is None:
+                self.lost.add(event.seq)
+        return found
 
     def item(self, low: int, high: int, shown: Shown) -> _Item:
         """The row with its size, or what stands for it when no page has room for it. Raw text is the operator's, and whole."""
@@ -109,14 +117,18 @@ def message(home: Home, caller: Caller, key: str | None, message_id: str, *, rev
                 shown = showing.shown(row, found, how) if found is not None else None
                 if shown is not None:
                     return row.facts.key, shown.message
+                if found is not None and readable(found) is None:
+                    raise no_message(message_id, hint=lost(1))
     raise no_message(message_id)
 
 
-def no_message(message_id: str) -> NotFoundError:
+def no_message(
+    message_id: str, *, hint: str = "it may be on an abandoned branch, or its session deleted; search again for its words"
+) -> NotFoundError:
     """The error for an anchor that is not there or not visible."""
     return NotFoundError(
         f"no message {quoted(message_id, limits.MESSAGE_ID_BYTES)} that can be opened",
-        hint="it may be on an abandoned branch, or its session deleted; search again for its words",
+        hint=hint,
         details={"field": "messageId", "status": "not_found"},
     )
 
@@ -157,7 +169,7 @@ def _around(view: View, row: SessionRow, params: HistoryParams, redactor: Redact
     start, end = max(at - (before or 0), 0), min(next_at + (after or 0), reading.total())
     anchor = showing.shown(row, found, replace(reading.how, tools=True) if at == next_at else reading.how)
     if anchor is None:
-        raise no_message(anchor_id)
+        raise no_message(anchor_id) if readable(found) is not None else no_message(anchor_id, hint=lost(1))
     older, newer = reading.items(start, at), reading.items(next_at, end)
     middle = reading.item(at, next_at, anchor)
     left, right = _grown(older, newer, _room(reading) - middle.size)
@@ -225,5 +237,6 @@ def _page(reading: _Reading, items: Sequence[_Item], span: tuple[int, int], *, d
         content_truncated=cut,
         content_redacted=any(item.shown.redacted for item in items),
         indexing=reading.row.stale,
+        unreadable=len(reading.lost),
         anchor=params.message_id,
     )

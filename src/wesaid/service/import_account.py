@@ -8,12 +8,13 @@ what an earlier run brought in. A file that is left out whole counts as one unde
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Final
 
 from wesaid.errors import SourceError, WesaidError
+from wesaid.importers.known import Reason
 
 # Reasons that say that a file is no transcript of a conversation at all.
 NOT_TRANSCRIPTS: Final = frozenset({"not-a-transcript", "prompt-log", "session-list", "unsupported-format", "other-format", "empty"})
@@ -30,9 +31,10 @@ class SourceAccount:
     imported: int = 0
     updated: int = 0
     unchanged: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: dict[Reason, int] = field(default_factory=dict)
     damaged_lines: int = 0
     pending: int = 0
+    kept: int = 0  # sessions that an earlier import brought in of a source that is ignored now; they stay
     error: WesaidError | None = None
 
     @property
@@ -45,14 +47,15 @@ class SourceAccount:
         """All that was met."""
         return self.imported + self.updated + self.unchanged + sum(self.skipped.values())
 
-    def skip(self, reason: str, count: int = 1) -> None:
+    def skip(self, reason: Reason, count: int = 1) -> None:
         """Count what was left out."""
         self.skipped[reason] = self.skipped.get(reason, 0) + count
 
     def as_json(self) -> dict[str, Any]:
         """The source's part of the account; ``error`` only when it failed."""
         error = {"error": self.error.as_json()["error"]} if self.error else {}
-        return {"path": self.path, "tool": self.tool, "agentId": self.agent_id, **_figures(self), **error}
+        kept = {"keptSessions": self.kept} if self.kept else {}
+        return {"path": self.path, "tool": self.tool, "agentId": self.agent_id, **_figures(self), **kept, **error}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,11 @@ class Account:
         return tuple(Failure(source.path, source.error) for source in self.sources if source.error is not None)
 
     @property
+    def holds_transcripts(self) -> bool:
+        """Whether any source was one, or could not be looked at."""
+        return _has_transcripts(self.sources)
+
+    @property
     def totals(self) -> SourceAccount:
         """The sum over all sources; a session of several sources is one."""
         total = SourceAccount(path="", tool=None, agent_id=None)
@@ -92,9 +100,13 @@ class Account:
 
 
 def account_of(sources: list[SourceAccount]) -> Account:
-    """The account of these sources; files that are no transcripts are mentioned only beside one that is."""
-    told = any(source.error or not (source.skipped and NOT_TRANSCRIPTS.issuperset(source.skipped)) for source in sources)
+    """The account of these sources; files that are no transcripts are mentioned only beside one that is, or that is another tool's than was said."""
+    told = _has_transcripts(sources) or any("other-format" in source.skipped for source in sources)
     return Account(sources=tuple(sources) if told else ())
+
+
+def _has_transcripts(sources: Iterable[SourceAccount]) -> bool:
+    return any(source.error or not (source.skipped and NOT_TRANSCRIPTS.issuperset(source.skipped)) for source in sources)
 
 
 def _figures(source: SourceAccount) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from wesaid import keys, limits
 from wesaid.engines.contract import Writer
 from wesaid.errors import SourceError
 from wesaid.importers import NATIVE, openclaw_sqlite, reading
-from wesaid.importers.known import MAIN, Database, Told
+from wesaid.importers.known import MAIN, Database, Reason, Told
 from wesaid.importers.openclaw import LineReader
 from wesaid.importers.openclaw_sqlite import Generation
 from wesaid.importers.reading_sqlite import Snapshot, snapshot
@@ -25,7 +25,7 @@ from wesaid.rules import branch
 from wesaid.service.import_facts import Target
 from wesaid.service.import_refusing import NEEDLE, REFUSED, says_mark
 from wesaid.service.import_writing import Intake
-from wesaid.service.preparing import again, record_of
+from wesaid.service.preparing import again, readable
 from wesaid.values import Nav, SourceState, WindowSpec
 
 Kept = dict[str, Any]  # what is remembered of a window; see `_remember`
@@ -36,7 +36,7 @@ Held = Mapping[str, tuple[str, int]]  # what a database holds: session id -> key
 class Standing:
     """What stands against a session of the database, or nothing does."""
 
-    refused: str | None = None
+    refused: Reason | None = None
     lifts: str | None = None  # a tombstone that is to be lifted
     stored: Mapping[str, tuple[int, str, bool]] = field(default_factory=dict)  # its windows here: session id -> ordinal, reason, findable
 
@@ -267,8 +267,9 @@ class DatabaseImport(Intake):
                 return found and not ours
             after = rows[-1].seq
             alone = [row for row in rows if row.id and row.id not in names and row.position is not None]
-            ours |= any(NATIVE in record_of(row) for row in alone)
-            made = [again(self.home.redactor, self.dialect.name, row, subagent=subagent) for row in alone if NATIVE not in record_of(row)]
+            told = [(row, record) for row in alone if (record := readable(row)) is not None]
+            ours |= any(NATIVE in record for _, record in told)
+            made = [again(self.home.redactor, self.dialect.name, row, subagent=subagent) for row, record in told if NATIVE not in record]
             kept = [prepared for prepared in made if prepared.event.nav.has_message]
             if kept:
                 found = True

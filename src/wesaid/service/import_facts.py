@@ -15,7 +15,7 @@ import msgspec
 
 from wesaid import importers, keys, limits
 from wesaid.engines.contract import View, Writer
-from wesaid.importers.known import Dialect, Reader, Told
+from wesaid.importers.known import Dialect, Reader, Reason, Told
 from wesaid.rules import searchable
 from wesaid.rules.private import without_private
 from wesaid.rules.redact import Redactor, joined
@@ -38,7 +38,7 @@ class Target:
     slot: str
     key: str
     told: Told
-    refused: str | None = None  # why it is not imported
+    refused: Reason | None = None  # why it is not imported
     known: set[Mark] | None = None  # what is stored already; None: nothing of it can be
     ids: set[str] = field(default_factory=set)
     known_as: str = "unchanged"  # the figure of what is stored already
@@ -118,7 +118,7 @@ def words_of(view: View, window: int, dialect: Dialect) -> str | None:
     """
     second = None
     for row in view.path(window, start=0, count=limits.TITLE_ROWS):
-        record = importers.view(dialect.name, msgspec.json.decode(row.body))
+        record = importers.view(dialect.name, preparing.readable(row) or {})
         found = searchable.searchable(record, joined)
         if found is None or found.role != "user" or found.flags & Flag.AUTOMATION:
             continue
@@ -136,7 +136,7 @@ def behind_ours(writer: Writer, key: str, session_id: str | None, batch: list[Pr
     """
     window = writer.window(key)
     leaf = writer.event(window.window, window.leaf) if window and window.leaf and session_id in {None, window.session_id} else None
-    if window is None or leaf is None or importers.NATIVE not in msgspec.json.decode(leaf.body):
+    if window is None or leaf is None or importers.NATIVE not in (preparing.readable(leaf) or {}):
         return
     if batch[0].event.nav.kind is NavKind.LEAF and len(batch) > 1:
         del batch[0]

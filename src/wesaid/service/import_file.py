@@ -14,7 +14,7 @@ from typing import Any
 
 from wesaid import keys, limits
 from wesaid.importers import reading
-from wesaid.importers.known import MAIN, Holding, Reader, Source, Told, moment
+from wesaid.importers.known import MAIN, Holding, Reader, Reason, Source, Told, moment
 from wesaid.service import exporting, import_refusing
 from wesaid.service.import_facts import Target, has_begun, is_own_id, mark_of, reset_event, titles_told
 from wesaid.service.import_refusing import Around, Copied, Gone
@@ -58,7 +58,7 @@ class FileImport(Intake):
         offset = self._resume_at(identity)
         if not self.pace.is_quick(identity.size, offset, anew=offset == 0 and self._state is not None):
             return
-        refused = import_refusing.REFUSED if self._around or self._is_marked(offset) else None
+        refused: Reason | None = import_refusing.REFUSED if self._around or self._is_marked(offset) else None
         self._read(identity, 0 if refused else offset, refused)
 
     def _is_unchanged(self, state: SourceState, now: reading.Identity) -> bool:
@@ -122,7 +122,7 @@ class FileImport(Intake):
         return self._copied.has(event)
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
-    def _read(self, identity: reading.Identity, offset: int, refused: str | None) -> None:
+    def _read(self, identity: reading.Identity, offset: int, refused: Reason | None) -> None:
         reader = self._reader(identity, self._state.state if self._state and offset else None)
         waiting = size = 0
         anew = offset == 0 and self._state is not None
@@ -197,7 +197,7 @@ class FileImport(Intake):
     def _window(self, slot: str) -> WindowSpec | None:
         return self._file.window if slot == MAIN else None
 
-    def _meet(self, slot: str, told: Told, refused: str | None) -> Target:
+    def _meet(self, slot: str, told: Told, refused: Reason | None) -> Target:
         """A conversation that begins in what is read now: new, known from before, or somebody else's."""
         target = Target(slot, told.key, told, refused=refused, window=self._window(slot), beside=self._file.beside and slot == MAIN)
         self.targets[slot] = target

@@ -16,13 +16,13 @@ from typing import Any, Final
 from wesaid import keys
 from wesaid.errors import InputError, SourceError, WesaidError
 from wesaid.importers import DIALECTS, claude_code, codex, known, openclaw, openclaw_sqlite, reading
-from wesaid.importers.known import Database, LeftOut, Source
+from wesaid.importers.known import Database, LeftOut, Reason, Source
 from wesaid.importers.reading_sqlite import MAGIC, snapshot
 from wesaid.service.import_ignore import IGNORE_FILE, Ignoring
 
 _SUFFIXES: Final = (".jsonl", ".ndjson")
 _PACKED: Final = (".jsonl.zst", ".jsonl.gz")
-_NAMED: Final = {
+_NAMED: Final[Mapping[str, Reason]] = {
     "history.jsonl": "prompt-log",
     "sessions-index.json": "session-list",
     "sessions.json": "session-list",
@@ -269,7 +269,7 @@ def _by_content(path: str, wanted: Wanted) -> Met:
     head = reading.head(path)
     found = known.guess(head)
     tool = wanted.tool or found
-    reason = None
+    reason: Reason | None = None
     if found in ("stream-json", "prompt-log"):
         reason = "unsupported-format" if found == "stream-json" else "prompt-log"
     elif found is not None and tool != found:
@@ -315,7 +315,7 @@ def _thread_names(path: str, _identity: reading.Identity) -> Mapping[str, str]:
     return {thread: name for thread, name in named if thread and name}
 
 
-def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> str | None:
+def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> Reason | None:
     """Why a file without a telling record is left out; None for an empty or barely begun one whose tool is given."""
     begun = reading.beginning(path)
     if tool is not None and not head and b"\n" not in begun.strip():

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from wesaid.engines.contract import Store, View, Writer
 from wesaid.errors import SourceError, StoreError
 from wesaid.importers import DIALECTS
-from wesaid.importers.known import Database, Dialect, Source, text_of
+from wesaid.importers.known import Database, Dialect, Reason, Source, text_of
 from wesaid.service import import_refusing
 from wesaid.service.import_account import SourceAccount, failure_of
 from wesaid.service.import_facts import TITLED_BY, Target, again, behind_ours, facts_of, has_begun, load, mark_of, return_to, words_of
@@ -129,7 +129,7 @@ class Intake:
             return True
         return said is not None and text_of(prepared.event.record, "id") is None and (said.role, said.digest) in target.words
 
-    def _skip(self, target: Target, reason: str) -> None:
+    def _skip(self, target: Target, reason: Reason) -> None:
         self.account.skip(reason)
         target.skipped[reason] = target.skipped.get(reason, 0) + 1
 

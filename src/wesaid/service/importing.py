@@ -127,7 +127,8 @@ class Run:
         if isinstance(met, Unread):
             return SourceAccount(path=printable(met.path), tool=None, agent_id=None, error=met.error)
         if isinstance(met, LeftOut):
-            return SourceAccount(path=printable(met.path), tool=met.tool, agent_id=met.agent, skipped={met.reason: 1})
+            kept = self._kept(printable(met.path)) if met.reason == "ignored" else 0
+            return SourceAccount(path=printable(met.path), tool=met.tool, agent_id=met.agent, skipped={met.reason: 1}, kept=kept)
         if isinstance(met, Source) and met.database is not None:
             beside = openclaw.held(met, self._held_by(met.database, met.agent))
             if isinstance(beside, LeftOut):
@@ -176,6 +177,18 @@ class Run:
                     if state is not None:
                         return held_of(state)
         return {}
+
+    def _kept(self, path: str) -> int:
+        """How many sessions stay that an earlier import brought in from a path: to ignore a file is no command to forget it."""
+        count = 0
+        for agent in self.home.engine.agents():
+            with suppress(StoreError):
+                store = self.home.engine.store(agent)
+                if store is not None:
+                    with store.reading() as view:
+                        state = view.source(path)
+                        count += sum(view.session(key) is not None for key in state.keys) if state is not None else 0
+        return count
 
     def _missing(self, source: Source) -> SourceAccount:
         """A session whose transcript is gone: its name and lineage are worth keeping, its messages cannot be had."""

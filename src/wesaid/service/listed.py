@@ -44,4 +44,4 @@ class SessionsPage:
     next_offset: int | None = None
     truncated: Literal["byte-limit"] | None = None
     failed_agents: tuple[str, ...] = ()
-    hint: str | None = None  # why no session passed the filters
+    hint: str | None = None  # why no session passed the filters, or what is not shown of those that did

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import msgspec
@@ -16,13 +16,12 @@ import msgspec
 from wesaid import folders, keys, limits
 from wesaid.engines.contract import View
 from wesaid.rules import bounds, searchable
-from wesaid.rules.redact import Redactor
 from wesaid.service import addressing, lacking, resuming, showing, wire
 from wesaid.service.listed import ListedSession, SessionsPage
 from wesaid.service.methods import ListParams
 from wesaid.service.opening import Home
-from wesaid.service.preparing import safe, words_of
-from wesaid.values import Caller, Filters, Message, Policy, Scope, SessionRow
+from wesaid.service.preparing import lost, readable, safe, words_of
+from wesaid.values import Caller, Filters, Message, Policy, Scope, SessionRow, StoredEvent
 
 
 def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
@@ -38,8 +37,10 @@ def sessions(home: Home, caller: Caller, params: ListParams) -> SessionsPage:
         passing = ((agent, row) for agent, row in heapq.merge(*streams, key=_latest) if _passes(home, row, params))
         chosen = list(islice(passing, params.offset - begin, params.offset - begin + params.limit + 1))
         more = len(chosen) > params.limit
-        hint = None if chosen or params.offset else lacking.reason(views, scopes, asked)
-        rows = [_row(home, views[agent], caller, policy, row, params) for agent, row in chosen[: params.limit]]
+        hint = None if chosen or params.offset or failed else lacking.reason(home.redactor, views, scopes, asked)
+        reading = _Reading(home, caller, policy, params)
+        rows = [reading.row(views[agent], row) for agent, row in chosen[: params.limit]]
+        hint = lost(len(reading.lost)) if reading.lost else hint
         return replace(_bounded(params, rows, more=more, failed=failed), hint=hint)
 
     return home.answered(scopes, answer)
@@ -118,59 +119,77 @@ def _passes(home: Home, row: SessionRow, params: ListParams) -> bool:
     )
 
 
-def _row(  # noqa: PLR0913, PLR0917 - who reads what, and how
-    home: Home, view: View, caller: Caller, policy: Policy, row: SessionRow, params: ListParams
-) -> ListedSession:
-    row = safe(home.redactor, row)
-    facts = row.facts
-    operator = caller.is_operator
-    return ListedSession(
-        key=facts.key,
-        session_id=facts.session_id,
-        agent_id=keys.parse(facts.key).agent_id,
-        kind=facts.kind,
-        title=facts.title,
-        label=facts.label,
-        tool=facts.tool,
-        project=facts.project,
-        message_count=row.message_count,
-        created_at=facts.created_at,
-        updated_at=facts.updated_at,
-        archived=facts.archived_at is not None,
-        spawned_by=facts.spawned_by if facts.spawned_by and addressing.allows(policy, facts.spawned_by) else None,
-        stale=row.stale,
-        source_path=row.source_path if operator else None,
-        source_missing=row.source_missing and operator,
-        derived_title=_said(home.redactor, view, row, first=True) if params.include_derived_titles else None,
-        last_message=_said(home.redactor, view, row, first=False) if params.include_last_message else None,
-        resume=resuming.resume(view, policy, row),
-        messages=_newest(home.redactor, view, row, params.message_limit) if params.message_limit else (),
-    )
+@dataclass(slots=True)
+class _Reading:
+    """Who reads what, and which rows were met that cannot be read."""
 
+    home: Home
+    caller: Caller
+    policy: Policy
+    params: ListParams
+    lost: set[tuple[str, int, int]] = field(default_factory=set)  # session, window, seq
 
-def _newest(redactor: Redactor, view: View, row: SessionRow, count: int) -> tuple[Message, ...]:
-    """The last messages of a session's current window, as history shows them."""
-    window = next((window for window in reversed(view.windows(row.facts.key)) if window.findable), None)
-    start = view.shown_at(window.window, max(view.shown(window.window) - count, 0)) if window is not None else None
-    if window is None or start is None:
-        return ()
-    events = view.path(window.window, start=start, count=count, shown=True)
-    found = (showing.shown(row, event, showing.View(redactor=redactor)) for event in events)
-    return tuple(one.message for one in found if one is not None)
+    def row(self, view: View, stored: SessionRow) -> ListedSession:
+        """A session as the list shows it."""
+        row, params = safe(self.home.redactor, stored), self.params
+        facts = row.facts
+        operator = self.caller.is_operator
+        return ListedSession(
+            key=facts.key,
+            session_id=facts.session_id,
+            agent_id=keys.parse(facts.key).agent_id,
+            kind=facts.kind,
+            title=facts.title,
+            label=facts.label,
+            tool=facts.tool,
+            project=facts.project,
+            message_count=row.message_count,
+            created_at=facts.created_at,
+            updated_at=facts.updated_at,
+            archived=facts.archived_at is not None,
+            spawned_by=facts.spawned_by if facts.spawned_by and addressing.allows(self.policy, facts.spawned_by) else None,
+            stale=row.stale,
+            source_path=row.source_path if operator else None,
+            source_missing=row.source_missing and operator,
+            derived_title=self._said(view, row, first=True) if params.include_derived_titles else None,
+            last_message=self._said(view, row, first=False) if params.include_last_message else None,
+            resume=resuming.resume(view, self.policy, row),
+            messages=self._newest(view, row) if params.message_limit else (),
+        )
 
+    def _newest(self, view: View, row: SessionRow) -> tuple[Message, ...]:
+        """The last messages of a session's current window, as history shows them."""
+        count = self.params.message_limit
+        window = next((window for window in reversed(view.windows(row.facts.key)) if window.findable), None)
+        start = view.shown_at(window.window, max(view.shown(window.window) - count, 0)) if window is not None else None
+        if window is None or start is None:
+            return ()
+        events = view.path(window.window, start=start, count=count, shown=True)
+        how = showing.View(redactor=self.home.redactor)
+        found = [(event, showing.shown(row, event, how)) for event in events]
+        for event, one in found:
+            if one is None:
+                self._miss(row, event)
+        return tuple(one.message for _, one in found if one is not None)
 
-def _said(redactor: Redactor, view: View, row: SessionRow, *, first: bool) -> str | None:
-    """The first human line or the last message of a session, redacted, then cut."""
-    windows = [window for window in view.windows(row.facts.key) if window.findable]
-    for window in windows if first else reversed(windows):
-        total = view.shown(window.window)
-        numbers = range(min(total, limits.ECHO_MESSAGES)) if first else range(total - 1, max(total - limits.ECHO_MESSAGES, 0) - 1, -1)
-        for number in numbers:
-            position = view.shown_at(window.window, number)
-            events = view.path(window.window, start=position, count=1, shown=True) if position is not None else []
-            words = words_of(redactor, row.facts.dialect, events[0]) if events else None
-            if words is not None and (not first or words.role == "user"):
-                return (
-                    searchable.title_of(words.text) if first else bounds.clip(" ".join(words.text.split()), limits.PREVIEW_CODE_POINTS)[0]
-                )
-    return None
+    def _said(self, view: View, row: SessionRow, *, first: bool) -> str | None:
+        """The first human line or the last message of a session, redacted, then cut."""
+        windows = [window for window in view.windows(row.facts.key) if window.findable]
+        for window in windows if first else reversed(windows):
+            total = view.shown(window.window)
+            numbers = range(min(total, limits.ECHO_MESSAGES)) if first else range(total - 1, max(total - limits.ECHO_MESSAGES, 0) - 1, -1)
+            for number in numbers:
+                position = view.shown_at(window.window, number)
+                events = view.path(window.window, start=position, count=1, shown=True) if position is not None else []
+                words = words_of(self.home.redactor, row.facts.dialect, events[0]) if events else None
+                if words is not None and (not first or words.role == "user"):
+                    short = bounds.clip(" ".join(words.text.split()), limits.PREVIEW_CODE_POINTS)[0]
+                    return searchable.title_of(words.text) if first else short
+                if events and words is None:
+                    self._miss(row, events[0])
+        return None
+
+    def _miss(self, row: SessionRow, event: StoredEvent) -> None:
+        """Remember an event that nothing could be shown of, when the reason is that it cannot be read."""
+        if readable(event) is None:
+            self.lost.add((row.facts.key, event.window, event.seq))

@@ -18,6 +18,7 @@ from wesaid.rules.redact import Redactor, apply, joined
 from wesaid.values import Event, Flag, NavKind, Prepared, Said, SessionRow, StoredEvent
 
 _DIGEST_BYTES = 8
+_RECORD = msgspec.json.Decoder(dict[str, Any])
 
 
 class Words(NamedTuple):
@@ -65,16 +66,26 @@ def digest(text: str) -> int:
 
 def again(redactor: Redactor, dialect: str, stored: StoredEvent, *, subagent: bool = False) -> Prepared:
     """A stored event prepared anew, for an index row that is missing or old."""
-    record = record_of(stored)
+    record = readable(stored) or {}
     view = importers.view(dialect, record) or record
     event = Event(nav=searchable.nav_of(view), type=stored.type, timestamp=stored.timestamp, record=record)
     return prepare(redactor, dialect, event, subagent=subagent)
 
 
 def record_of(stored: StoredEvent) -> dict[str, Any]:
-    """The source's record of a stored event."""
-    record: dict[str, Any] = msgspec.json.decode(stored.body)
-    return record
+    """The source's record of a stored event. msgspec.DecodeError when what is stored is none: where that has to be known, see ``readable``."""
+    return _RECORD.decode(stored.body)
+
+
+def readable(stored: StoredEvent) -> dict[str, Any] | None:
+    """The record; None when what is stored is none.
+
+    Such a row is damage, which `doctor` names. An answer passes it over and says so (``lost``): the rows beside it are not its hostages.
+    """
+    try:
+        return record_of(stored)
+    except (msgspec.DecodeError, RecursionError):  # RecursionError: nested deeper than anything that we store
+        return None
 
 
 def words_of(redactor: Redactor, dialect: str, stored: StoredEvent, *, reveal: bool = False) -> Words | None:
@@ -82,7 +93,8 @@ def words_of(redactor: Redactor, dialect: str, stored: StoredEvent, *, reveal: b
 
     Stored spans are sliced when the same rules made them; older rows, and those that hold a value of today's environment, are redacted anew.
     """
-    view = importers.view(dialect, record_of(stored))
+    record = readable(stored)
+    view = importers.view(dialect, record) if record is not None else None
     found = searchable.searchable(view, joined) if view is not None else None
     if found is None:
         return None
@@ -104,6 +116,11 @@ def safe(redactor: Redactor, row: SessionRow) -> SessionRow:
 
 
 def view_of(dialect: str, stored: StoredEvent) -> Mapping[str, Any]:
-    """A stored event as an OpenClaw-shaped record, raw."""
-    record = record_of(stored)
+    """A stored event as an OpenClaw-shaped record, raw; empty when it cannot be read."""
+    record = readable(stored) or {}
     return importers.view(dialect, record) or record
+
+
+def lost(count: int) -> str:
+    """What an answer says when it passed over rows that cannot be read."""
+    return f"{count} stored {'row was' if count == 1 else 'rows were'} passed over, unreadable; `wesaid doctor` says where, `wesaid doctor --fix` mends it"

@@ -13,12 +13,20 @@ import msgspec
 from wesaid import limits
 
 _LENGTH_BYTES: Final = 4  # before each message
+_DEPTH: Final = "WESAID_PROCESS_DEPTH"  # in the environment of what was started here: a dot for each process above it
+_DEEPEST: Final = 2  # the reconciler, and its preparer
 
 
 def start(module: str) -> subprocess.Popen[bytes] | None:
-    """Start one of our modules as a program, from where this one was imported; None where no process can be begun."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    with suppress(OSError):
+    """Start one of our modules as a program, from where this one was imported; None where no process can be begun.
+
+    A program that is frozen, or has an interpreter inside it, has none to start; and what was started so starts at most the preparer.
+    """
+    depth = os.environ.get(_DEPTH, "")
+    if not sys.executable or getattr(sys, "frozen", False) or len(depth) >= _DEEPEST:
+        return None
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), _DEPTH: f"{depth}."}
+    with suppress(OSError, ValueError):
         return subprocess.Popen(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-P", "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
         )

@@ -21,7 +21,7 @@ from wesaid.rules import bounds, fold, plan, query, rank, when
 from wesaid.service import addressing, finishing, freshening, reconciling
 from wesaid.service.methods import SearchParams
 from wesaid.service.opening import Home
-from wesaid.service.preparing import digest, words_of
+from wesaid.service.preparing import digest
 from wesaid.service.walk import Walk
 from wesaid.values import Caller, Candidate, Diagnostics, Filters, Match, Page, Policy, Query, Role, Scope, Term, Tier, TierName
 
@@ -67,6 +67,11 @@ def _search(home: Home, caller: Caller, params: SearchParams) -> Page:
     return home.answered(scopes, answer)
 
 
+def project_in(text: str) -> str | None:
+    """The folder that a query asks for in its own words (``project:~/ferry``), as it was typed. QueryError as for a search."""
+    return query.parse(text).fields.get("project") if "project:" in text else None
+
+
 def go_on(home: Home, caller: Caller, params: SearchParams, *, seconds: float) -> None:
     """Read on in what a search left behind (``Diagnostics.sources_behind``), for at most about so long."""
     policy = addressing.policy_of(home, caller)
@@ -80,12 +85,12 @@ def _answer(walk: Walk, stale: int, failed: tuple[str, ...]) -> Page:
     if walk.params.order != "relevance":
         tiers = [tier for tier in tiers if tier.name in _STRICT]
     places, found = _run(walk, tiers)
-    hits = finishing.hits(walk, places[: walk.params.limit], _terms(tiers, walk))
-    more = len(places) > walk.params.limit or not walk.complete
+    hits, left = finishing.hits(walk, places, _terms(tiers, walk))
+    more = left or not walk.complete
     by_words_alone = walk.params.order == "relevance" and walk.filters == Filters(exclude_keys=walk.filters.exclude_keys)
     if by_words_alone and walk.asked.clauses and len(hits) < walk.params.limit:
         hits += finishing.title_hits(walk, {candidate.key for _, candidate in found}, walk.params.limit - len(hits))
-    sessions = sum(view.count_sessions(walk.scopes[agent]) for agent, view in walk.views.items())
+    sessions = sum(view.count_sessions(walk.scopes[agent], walk.filters) for agent, view in walk.views.items())
     diagnostics = Diagnostics(
         scope=walk.policy.name,
         sandboxed=walk.policy.sandboxed,
@@ -172,7 +177,7 @@ def _share(walk: Walk, candidate: Candidate, marked: frozenset[str]) -> float:
     view = walk.views[candidate.agent_id]
     row = view.session(candidate.key)
     events = view.events(candidate.window, after_seq=candidate.seq - 1, limit=1)
-    words = words_of(walk.home.redactor, row.facts.dialect, events[0]) if row is not None and events else None
+    words = walk.words(row, events[0]) if row is not None and events else None
     return len(marked & fold.marked(words.text)) / len(marked) if words is not None else 0.0
 
 
@@ -213,7 +218,7 @@ def _echoes(walk: Walk, found: Sequence[tuple[Tier, Candidate]]) -> frozenset[st
         events = view.path(candidate.window, start=0, count=limits.ECHO_MESSAGES + 1, shown=True)
         if row is None or len(events) > limits.ECHO_MESSAGES:
             continue
-        said = [words_of(walk.home.redactor, row.facts.dialect, event) for event in events]
+        said = [walk.words(row, event) for event in events]
         if sum(1 for words in said if words is not None and words.role == "user") == 1:
             echoes.add(candidate.key)
     return frozenset(echoes)

@@ -109,6 +109,7 @@ def history_json(page: HistoryPage) -> dict[str, Any]:
         "droppedMessages": page.dropped_messages,
         "contentTruncated": page.content_truncated,
         "contentRedacted": page.content_redacted,
+        "unreadableMessages": page.unreadable,
         "indexing": page.indexing,
     }
     return made | {name: value for name, value in flags.items() if value}
@@ -171,7 +172,7 @@ def session_json(row: ListedSession) -> dict[str, Any]:
 
 
 def tombstone_json(tombstone: Tombstone, proof: Traces | None = None) -> dict[str, Any]:
-    """What a delete reports; with ``proof`` when it waited for the bytes to go."""
+    """A deleted session; with ``proof`` when the bytes were waited for."""
     made: dict[str, Any] = {
         "sessionKey": tombstone.key,
         "sessionIds": list(tombstone.session_ids),
@@ -185,7 +186,13 @@ def tombstone_json(tombstone: Tombstone, proof: Traces | None = None) -> dict[st
 def erased_json(erased: Erased) -> dict[str, Any]:
     """What a forget reports: each session as a delete does, the sources that were forgotten, and one proof for all."""
     made: dict[str, Any] = {"sessions": [tombstone_json(stone) for stone in erased.tombstones], "sources": list(erased.sources)}
+    made |= spawned_json(erased)
     return made if erased.proof is None else made | {"proof": proof_json(erased.proof)}
+
+
+def spawned_json(erased: Erased) -> dict[str, Any]:
+    """The sessions that the deleted ones had spawned and that stay: how many, and the first of them. Nothing when there are none."""
+    return {"spawnedStay": {"count": len(erased.spawned), "keys": list(erased.spawned[: limits.LIST_DEFAULT])}} if erased.spawned else {}
 
 
 def proof_json(proof: Traces) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from wesaid.rules import searchable
 from wesaid.rules.redact import apply, joined
 from wesaid.service import addressing, titling
 from wesaid.service.opening import Home
-from wesaid.service.preparing import again, prepare
+from wesaid.service.preparing import again, prepare, readable
 from wesaid.values import Caller, Event, Facts, Placed, Prepared, SessionRow, Tombstone
 
 _DIALECT = "openclaw"
@@ -139,7 +139,11 @@ def fork(home: Home, caller: Caller, key: str, at: str, *, new_key: str | None =
             raise _no_message(at)
         events = view.path(found.window, start=0, count=found.position + 1)
         given = titling.derived(home.redactor, view, row, found.window)
-    copies = [again(home.redactor, row.facts.dialect, event, subagent=keys.kind(full) == "subagent") for event in events]
+    copies = [
+        again(home.redactor, row.facts.dialect, event, subagent=keys.kind(full) == "subagent")
+        for event in events
+        if readable(event) is not None
+    ]
     facts = replace(
         row.facts,
         key=full,

@@ -108,4 +108,5 @@ class HistoryPage:
     content_truncated: bool = False
     content_redacted: bool = False
     indexing: bool = False
+    unreadable: int = 0  # rows of this stretch that were passed over, since they are damaged
     anchor: str | None = None

@@ -87,6 +87,7 @@ class Query:
     fields: Mapping[str, str] = field(default_factory=dict)  # role, agent, session, tool, project, after, before
     symbols_only: bool = False
     dropped: tuple[str, ...] = ()  # words beyond limits.QUERY_TERMS
+    unexcluded: bool = False  # words with a minus were all there was, and are looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

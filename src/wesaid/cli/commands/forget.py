@@ -11,7 +11,7 @@ from wesaid import keys, limits
 from wesaid.cli.command import FOUND, Run
 from wesaid.cli.facts import facts_lines
 from wesaid.cli.output import safe
-from wesaid.cli.render_erase import proof_line
+from wesaid.cli.render_erase import proof_line, spawned_lines
 from wesaid.errors import UsageError
 from wesaid.service import addressing, erasing, opening, wire
 from wesaid.service.erasing import Doomed
@@ -41,6 +41,8 @@ def execute(run: Run, session_key: str | None, source: Path | None, tool: str | 
         run.out.lines(facts_lines({"sessions": len(erased.tombstones), "sources": len(erased.sources)}))
         if erased.proof is not None:
             run.out.note(proof_line(erased.proof))
+        for line in spawned_lines(erased.spawned, run.place):
+            run.out.note(line)
     return FOUND
 
 
@@ -53,9 +55,9 @@ def _confirm(run: Run, doomed: Doomed, *, yes: bool) -> None:
         run.out.note(f"  and {len(names) - limits.CLI_SOURCES_SHOWN} more")
     for path in (path for found in doomed.sources.values() for path in found):
         run.out.note(f"  {safe(path)} (the file itself stays)")
-    run.out.note(f"{len(names)} sessions will be deleted for good")
+    run.out.note(f"{len(names)} {'session' if len(names) == 1 else 'sessions'} will be deleted for good")
     if yes:
         return
     if not sys.stdin.isatty():
         raise UsageError("nobody is at the terminal to confirm this", hint="give --yes to delete what was listed")
-    click.confirm("delete them?", abort=True, err=True)
+    click.confirm("delete it?" if len(names) == 1 else "delete them?", abort=True, err=True)

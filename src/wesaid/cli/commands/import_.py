@@ -9,7 +9,7 @@ from pathlib import Path
 from wesaid import limits
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run
 from wesaid.cli.progress import progress
-from wesaid.cli.render_import import account_lines, has_reasons
+from wesaid.cli.render_import import account_lines, has_reasons, kept_command
 from wesaid.errors import InputError
 from wesaid.service import importing, opening, reconciling
 
@@ -25,8 +25,10 @@ def execute(run: Run, paths: tuple[Path, ...], tool: str | None, agent: str | No
         if run.out.as_json:
             run.out.object(account.as_json())
         elif account.sources:
-            run.out.lines(account_lines(account.as_json(), room=run.out.width or limits.CLI_PIPE_CELLS))
+            run.out.lines(account_lines(account.as_json(), room=run.out.width))
             if has_reasons(account.as_json()):
+                if kept := kept_command(account.as_json()):
+                    run.out.note(kept + run.place)
                 run.out.note("what skipped and pending mean: wesaid import --help, or docs/cli.md#import")
         else:
             run.out.note("no transcript found" + ("" if paths else " in any place where a known tool keeps them"))
@@ -37,7 +39,7 @@ def execute(run: Run, paths: tuple[Path, ...], tool: str | None, agent: str | No
             reconciling.reconcile(home, seconds=limits.CLI_REBUILD_SECONDS)
     if account.failed:
         return FAILED
-    return FOUND if account.sources else NOTHING
+    return FOUND if account.holds_transcripts else NOTHING
 
 
 def _with_alike(error: InputError, tool: str | None) -> InputError:

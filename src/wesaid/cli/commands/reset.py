@@ -15,7 +15,7 @@ def execute(run: Run, session_key: str, *, as_key: str | None) -> int:
         row = writing.reset(home, caller_of(as_key), session_key)
     facts = {"sessionKey": row.facts.key, "sessionId": row.facts.session_id}
     if run.out.as_json:
-        run.out.object(facts)
+        run.out.object(facts | {"resetAt": row.facts.updated_at})
     else:
         run.out.lines(facts_lines(facts | {"resetAt": instant(row.facts.updated_at, home.now())}))
     return FOUND

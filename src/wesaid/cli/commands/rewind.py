@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 from wesaid import keys, limits
@@ -24,16 +25,24 @@ def execute(run: Run, session_key: str, to: str, *, as_key: str | None) -> int:
         is_back = _is_visible(home, before, to)
         row = writing.switch(home, caller, session_key, to)
         facts = {"sessionKey": row.facts.key, "sessionId": row.facts.session_id, "messageId": to}
+        after = addressing.visible_session(home, caller, session_key)
+        gone = before.message_count - after.message_count
+        is_on = leaf is not None and _is_visible(home, after, leaf)
+        undo = ["wesaid", "rewind", row.facts.key, "--to", leaf, *shlex.split(typed(PLACE))] if leaf is not None and leaf != to else None
+        follows = row.source_path is not None and not row.source_missing
+        now = home.now()
         if run.out.as_json:
-            run.out.object(facts)
+            told = {"rewoundAt": now, "undo": undo, "hiddenMessages": gone if is_back else None, "followsSource": follows or None}
+            run.out.object(facts | {name: value for name, value in told.items() if value is not None})
         else:
-            after = addressing.visible_session(home, caller, session_key)
-            now = home.now()
             run.out.lines(facts_lines({**facts, "rewoundAt": instant(now, now)}))
-            is_on = leaf is not None and _is_visible(home, after, leaf)
-            run.out.note(_said(before.message_count - after.message_count, is_back=is_back, is_on=is_on))
-            if leaf is not None and leaf != to:
-                run.out.note(f"to undo it: wesaid rewind {quoted(row.facts.key)} --to {quoted(leaf)}{typed(PLACE)}")
+            run.out.note(_said(gone, is_back=is_back, is_on=is_on))
+            if follows:
+                run.out.note(
+                    "it was imported: when its transcript grows, the next import goes on where the transcript does, whatever was rewound here"
+                )
+            if undo is not None:
+                run.out.note(f"to undo it: {' '.join(map(quoted, undo))}")
         sys.stdout.flush()  # the answer first; then the work that it left
         reconciling.reconcile(home, seconds=limits.CLI_REBUILD_SECONDS)
     return FOUND

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
 from wesaid import limits
-from wesaid.cli.asking import PLACE, caller_of, folder_of, typed
+from wesaid.cli.asking import PLACE, as_options, caller_of, folder_of, params_of, typed
 from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given, warn_revealed
 from wesaid.cli.render_search import Asked, nothing_lines, page_lines
 from wesaid.service import methods, opening, reconciling, searching, wire
@@ -27,13 +28,13 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
         query=text,
         agentIds=list(options["agents"]) or None,
         sessionKey=options["session"],
-        project=folder_of(options["project"]),
+        project=folder_of(options["project"] or searching.project_in(text)),
         **{name: options[name] for name in ("role", "after", "before", "tool", "order")},
         **{name: options[name] for name in ("limit", "context", "detail", "reveal")},
     )
-    params = methods.convert(methods.SearchParams, wanted)
+    params = params_of(methods.SearchParams, wanted)
     with opening.open_home(run.home) as home:
-        page = searching.search(home, caller, params)
+        page = _told(searching.search(home, caller, params))
         safe = home.redactor.redact  # what was asked is said again below, and may hold a secret
         if run.out.as_json:
             run.out.object(_with_parts(wire.page_json(page), page) if explain else wire.page_json(page))
@@ -56,6 +57,11 @@ def execute(run: Run, query: tuple[str, ...], *, explain: bool, **options: Any) 
     if page.diagnostics.failed_agents:
         return FAILED
     return FOUND if page.hits else NOTHING
+
+
+def _told(page: Page) -> Page:
+    """The answer with its hint in this door's words."""
+    return replace(page, diagnostics=replace(page.diagnostics, hint=as_options(page.diagnostics.hint)))
 
 
 def _with_parts(answer: dict[str, Any], page: Page) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from wesaid import limits
 from wesaid.cli.ages import age
-from wesaid.cli.asking import caller_of, folder_of
-from wesaid.cli.command import FOUND, NOTHING, Run, given
+from wesaid.cli.asking import caller_of, folder_of, params_of
+from wesaid.cli.command import FAILED, FOUND, NOTHING, Run, given
 from wesaid.cli.output import safe
 from wesaid.cli.paint import Line, clip_start, clip_words, table, width
 from wesaid.cli.render_search import short_path
@@ -28,7 +28,8 @@ def execute(run: Run, **options: Any) -> int:
     )
     caller = caller_of(options["as_key"], sandboxed=options["sandboxed"])
     with opening.open_home(run.home) as home:
-        page = listing.sessions(home, caller, methods.convert(methods.ListParams, wanted))
+        page = listing.sessions(home, caller, params_of(methods.ListParams, wanted))
+        failed = f"the database of {', '.join(page.failed_agents)} cannot be read; `wesaid doctor` says why" if page.failed_agents else None
         if run.out.as_json:
             run.out.object(wire.sessions_json(page))
         elif page.rows:
@@ -36,11 +37,18 @@ def execute(run: Run, **options: Any) -> int:
             run.out.lines(_columns(page.rows, home.now()) if room is None else _blocks(page.rows, home.now(), room))
             if page.has_more:
                 run.out.note(f"{len(page.rows)} shown; --offset {page.next_offset} shows the next")
+            if page.hint:
+                run.out.note(page.hint)
         else:
             run.out.note(
                 page.hint
+                or failed
                 or "no sessions" + (" like that" if len(wanted) > 1 else ": `wesaid import` reads what the agents on this machine said")
             )
+        if failed and page.rows and not run.out.as_json:
+            run.out.note(failed)
+    if page.failed_agents:
+        return FAILED
     return FOUND if page.rows else NOTHING
 
 

@@ -25,5 +25,5 @@ def execute(run: Run, names: tuple[str, ...], *, reveal: bool, as_key: str | Non
             run.out.object({"sessionKey": key, **wire.message_json(message)})
         else:
             run.out.lines([[(safe(key), "key")]])
-            run.out.lines(message_lines(message, now=home.now()), prose=True)
+            run.out.lines(message_lines(message, now=home.now(), whole=True), prose=True)
     return FOUND

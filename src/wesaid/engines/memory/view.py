@@ -79,9 +79,9 @@ class MemoryView:
         having = [s for s in self._inside(scope) if any(row.id == event_id for w in s.windows for row in w.rows)]
         return [self._row(s) for s in sorted(having, key=_latest_first)[: limits.RESULTS_MAX]]
 
-    def count_sessions(self, scope: Scope) -> int:
-        """How many sessions are in scope."""
-        return len(list(self._inside(scope)))
+    def count_sessions(self, scope: Scope, filters: Filters = NO_FILTERS) -> int:
+        """How many sessions are in scope, of a tool and a project."""
+        return sum(1 for s in self._inside(scope) if _is_of(s.facts, filters))
 
     def children(self, key: str) -> list[str]:
         """Keys of the sessions that this one spawned, sorted."""

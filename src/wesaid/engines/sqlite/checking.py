@@ -17,6 +17,7 @@ from wesaid.engines.sqlite import erasing, schema
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.match import ROLE_WORDS
 from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_nav
+from wesaid.engines.sqlite.rows import source_of
 from wesaid.errors import StoreError
 from wesaid.rules import branch, fold
 from wesaid.values import Flag, Flaw
@@ -110,12 +111,18 @@ def rows(db: apsw.Connection) -> Iterator[Flaw]:
     lost = [window for window in windows_of_events(db) if window not in known]
     if lost:
         found.append(("windows of events that no session has", len(lost)))
+    found.append(("sources that cannot be read", len(damaged_sources(db))))
     told = [f"{count} {name}" for name, count in found if count]
     if told:
-        yield Flaw(code="rows.orphaned", message=f"rows refer to nothing: {', '.join(told)}")
+        yield Flaw(code="rows.orphaned", message=f"rows refer to nothing, or say nothing: {', '.join(told)}")
     wrong = sum(1 for window in known if not is_numbered(db, window))
     if wrong:
         yield Flaw(code="rows.numbers", message=f"{wrong} windows count other events than they have")
+
+
+def damaged_sources(db: apsw.Connection) -> list[str]:
+    """Paths of sources of which nobody can tell how far they were read."""
+    return [row[0] for row in fetch(db, "SELECT * FROM source") if source_of(row) is None]
 
 
 def windows_of_events(db: apsw.Connection) -> Iterator[int]:

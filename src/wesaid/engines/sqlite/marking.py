@@ -33,7 +33,8 @@ def versions(db: apsw.Connection) -> Versions | None:
     found = dict(fetch(db, "SELECT name, value FROM meta WHERE name IN (?, ?)", (_FOLD, _REDACT)))
     if not found:
         return None
-    return Versions(int(found.get(_FOLD, UNKNOWN.fold)), int(found.get(_REDACT, UNKNOWN.redact)))
+    made = (found.get(_FOLD), found.get(_REDACT))
+    return Versions(*(one if isinstance(one, int) else UNKNOWN.fold for one in made))  # a damaged value is as good as none
 
 
 def first_row(db: apsw.Connection, made_with: Versions) -> None:
@@ -135,10 +136,19 @@ def enter_title(db: apsw.Connection, token: int, title: str | None, label: str |
         db.execute("INSERT INTO titles (rowid, text) VALUES (?, ?)", (token, words))
 
 
+def _holder(stored: object) -> tuple[str, int] | None:
+    """Who has the turn, and until when; None for nobody, and for a value that is damaged."""
+    try:
+        holder, end = json.loads(str(stored or ""))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return (holder, end) if isinstance(holder, str) and isinstance(end, int) else None
+
+
 def turn(db: apsw.Connection, owner: str, *, now: int, until: int, instead_of: str) -> str:
     """See ``contract.Writer.turn``."""
     found = db.execute("SELECT value FROM meta WHERE name = ?", (_TURN,)).get
-    holder, end = json.loads(found) if found else (owner, 0)
+    holder, end = _holder(found) or (owner, 0)
     if holder not in {owner, instead_of} and now < end <= now + limits.TURN_MS_MAX:
         return str(holder)
     if until <= now:

@@ -31,6 +31,9 @@ def mend(db: apsw.Connection, writer: SqliteWriter, agent_id: str, *, anew: bool
     if anew:
         _make_tables(db)
         writer.drop_index()
+    for path in checking.damaged_sources(db):
+        db.execute("DELETE FROM source WHERE path = ?", (path,))
+        orphans += db.changes()
     for statement in _LONELY:
         db.execute(statement)
         orphans += db.changes()

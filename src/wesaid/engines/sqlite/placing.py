@@ -15,7 +15,7 @@ import apsw
 from wesaid import limits
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.index import Index, rids_of
-from wesaid.engines.sqlite.records import KIND, LOW, RESET, SHIFT, SHOWN, unpack_nav
+from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, SPEAKS, unpack_nav
 from wesaid.errors import StoreDamagedError
 from wesaid.rules import branch
 from wesaid.rules.branch import Cursor, Cuts, Diverges, Extends, Known, Step
@@ -57,7 +57,7 @@ class Placing:
             ).get
             try:
                 known = Cursor.from_json(cursor)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except ValueError as error:
                 raise StoreDamagedError("where a window stands cannot be read", hint="`wesaid doctor --fix` makes it anew") from error
             state = WindowState(window, session, bool(findable), next_seq, length, known)
             self._windows[window] = state
@@ -107,6 +107,8 @@ class Placing:
         spot = (state.window << SHIFT) + state.path_length
         before = self._db.execute("SELECT shown FROM path WHERE spot = ?", (spot - 1,)).get if state.path_length else 0
         self._db.execute("INSERT INTO path (spot, place, shown) VALUES (?, ?, ?)", (spot, place, int(before or 0) + prepared.shown))
+        # What is entered now is not missing from a window that waits for other work.
+        self._db.execute("UPDATE stale SET keep = keep + 1 WHERE window = ? AND keep = ?", (state.window, state.path_length))
         state.path_length += 1
         return self._enter(state, spot, place, (prepared.event.timestamp, prepared.said))
 
@@ -152,6 +154,9 @@ class Placing:
             self._mark(state, keep, int(first) & LOW)
         self._db.execute("DELETE FROM path WHERE spot >= ? AND spot < ?", (low, high))
         state.path_length = keep
+        first = self._db.execute("SELECT keep FROM stale WHERE window = ?", (state.window,)).get
+        if first is not None and first < keep:  # what was missing may have been cut away
+            self._db.execute("UPDATE stale SET keep = ? WHERE window = ?", (self._first_missing(state, first), state.window))
         self._reconsider(state)
 
     def _reconsider(self, state: WindowState) -> None:
@@ -215,8 +220,23 @@ class Placing:
         back = "SELECT count(*) FROM path p JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ? AND NOT e.flags & ?"
         state.messages += int(self._db.execute(back, (base + common, base + state.path_length, int(Flag.COPY))).get)
         self._mark(state, common, None)
+        before = self._db.execute("SELECT keep FROM stale WHERE window = ?", (state.window,)).get
+        self._db.execute(
+            "UPDATE stale SET keep = ?1, old = min(coalesce(old, ?2), ?2) WHERE window = ?3",
+            (self._first_missing(state, before), common, state.window),
+        )
         if state.path_length - common <= limits.PATH_CUT_ROWS:
             self.complete(state, state.path_length, {place & LOW: event.said for place, event in (fresh or {}).items()})
+
+    def _first_missing(self, state: WindowState, common: int) -> int:
+        """The first position from ``common`` on whose index row is not there; the end of the path when none lacks: hidden ones came back."""
+        base = state.window << SHIFT
+        found = self._db.execute(
+            "SELECT p.spot FROM path p JOIN event v ON v.place = p.place LEFT JOIN entry e ON e.place = p.place WHERE p.spot >= ? AND p.spot < ?"
+            f" AND e.rid IS NULL AND {SPEAKS} ORDER BY p.spot LIMIT 1",
+            (base + common, base + state.path_length),
+        ).get
+        return state.path_length if found is None else int(found) & LOW
 
     def show(self, state: WindowState, *, findable: bool) -> None:
         """A window that may be found from now on, or no longer: its tool has rewound the chain that it belongs to (contract.md §4)."""
@@ -242,10 +262,10 @@ class Placing:
         base = state.window << SHIFT
         rows = fetch(
             self._db,
-            "SELECT p.spot, p.place, v.timestamp, v.nav & ? AND v.nav & ? <> ? AND v.type <> 'compaction', e.rid, e.flags, e.digest, e.role"
+            f"SELECT p.spot, p.place, v.timestamp, {SPEAKS}, e.rid, e.flags, e.digest, e.role"
             " FROM path p JOIN event v ON v.place = p.place LEFT JOIN entry e ON e.place = p.place"
             " WHERE p.spot >= ? AND p.spot < ? ORDER BY p.spot LIMIT ?",
-            (SHOWN, KIND, RESET, base + at, base + min(end, state.path_length), limits.REBUILD_LOOK_ROWS),
+            (base + at, base + min(end, state.path_length), limits.REBUILD_LOOK_ROWS),
         )
         for spot, place, timestamp, speaks, *row in rows:
             seq = place & LOW
@@ -260,13 +280,12 @@ class Placing:
             at += 1
         if purge is not None:
             purge = self._purge(base, purge)
-        if at >= state.path_length and purge is None:
+        keep = self._first_missing(state, max(keep, at))
+        old = None if old is None or at >= state.path_length else max(old, at)
+        if keep >= state.path_length and old is None and purge is None:
             self._db.execute("DELETE FROM stale WHERE window = ?", (state.window,))
         else:
-            self._db.execute(
-                "UPDATE stale SET keep = max(keep, ?1), purge = ?2, old = CASE WHEN ?1 < ?3 THEN max(old, ?1) END WHERE window = ?4",
-                (at, purge, state.path_length, state.window),
-            )
+            self._db.execute("UPDATE stale SET keep = ?, purge = ?, old = ? WHERE window = ?", (keep, purge, old, state.window))
 
     def _look_again(self, state: WindowState, spot: int, row: Sequence[int]) -> None:
         """A row that was indexed before this path was: whether it is a copy may have changed."""

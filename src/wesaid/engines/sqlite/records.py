@@ -17,9 +17,8 @@ _KINDS = (NavKind.ENTRY, NavKind.RESET, NavKind.LEAF, NavKind.OPAQUE, NavKind.NO
 _HAS_PARENT, _SIDE, _HAS_TARGET, _HAS_MESSAGE = 8, 16, 32, 64  # bits above the kind; part of the format
 SHIFT = 32  # a place is window << 32 | seq, a spot window << 32 | position (schema)
 LOW = 0xFFFFFFFF  # the seq of a place, the position of a spot
-KIND = 7  # the kind of an event among its navigation flags, and what it is for a reset
-RESET = _KINDS.index(NavKind.RESET)
 SHOWN = 128  # history shows the event: somebody said something, or a boundary
+SPEAKS = f"v.nav & {SHOWN} AND v.nav & 7 <> {_KINDS.index(NavKind.RESET)} AND v.type <> 'compaction'"  # SQL, of event v: it is no boundary
 
 
 def pack_body(body: bytes) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wesaid.engines.sqlite.records import LOW, SHIFT, unpack_body, unpack_spans
+from wesaid.errors import StoreDamagedError
 from wesaid.values import Facts, Flag, SessionRow, SourceState, StoredEvent, WindowRow
 
 _FACTS = (
@@ -40,7 +41,7 @@ def session_of(row: Sequence[Any]) -> SessionRow:
         "key session_id dialect kind title label tool project created_at updated_at archived_at spawned_by forked_from".split()  # noqa: SIM905 - one line reads better
     )
     return SessionRow(
-        facts=Facts(**dict(zip(names, facts, strict=True)), extra=json.loads(extra)),
+        facts=Facts(**dict(zip(names, facts, strict=True)), extra=_extra(extra)),
         token=token,
         message_count=messages,
         stale=bool(stale),
@@ -50,8 +51,16 @@ def session_of(row: Sequence[Any]) -> SessionRow:
 
 
 def event_of(row: Sequence[Any]) -> StoredEvent:
-    """A row of ``EVENT`` or ``PATH``."""
+    """A row of ``EVENT`` or ``PATH``. What cannot be unpacked of it is empty, so that the rows beside it are read: see the contract."""
     place, session_id, spot, shown, identity, type_, timestamp, body, spans, redact, flags = row
+    try:
+        unpacked = unpack_body(body)
+    except StoreDamagedError:
+        unpacked = b""
+    try:
+        known = unpack_spans(spans)
+    except (ValueError, TypeError):
+        known, redact = (), None  # then whoever shows it redacts anew
     return StoredEvent(
         window=place >> SHIFT,
         session_id=session_id,
@@ -61,16 +70,31 @@ def event_of(row: Sequence[Any]) -> StoredEvent:
         id=identity,
         type=type_,
         timestamp=timestamp,
-        body=unpack_body(body),
-        spans=unpack_spans(spans),
+        body=unpacked,
+        spans=known,
         redact_version=redact,
         flags=Flag(flags or 0),
     )
 
 
-def source_of(row: Sequence[Any]) -> SourceState:
-    """A row of ``source``."""
+def _extra(text: str) -> dict[str, Any]:
+    """What else is known of a session; nothing when that was damaged, so that its messages can be read."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def source_of(row: Sequence[Any]) -> SourceState | None:
+    """A row of ``source``; None for one that was damaged, whose file is then read as if for the first time."""
     path, tool, size, mtime_ns, offset, head_digest, state, keys, missing = row
+    try:
+        told, named = json.loads(state), json.loads(keys)
+    except ValueError:
+        return None
+    if not isinstance(told, dict) or not isinstance(named, list):
+        return None
     return SourceState(
         path=path,
         tool=tool,
@@ -78,8 +102,8 @@ def source_of(row: Sequence[Any]) -> SourceState:
         mtime_ns=mtime_ns,
         offset=offset,
         head_digest=head_digest,
-        state=json.loads(state),
-        keys=tuple(json.loads(keys)),
+        state=told,
+        keys=tuple(named),
         missing=bool(missing),
     )
 
@@ -103,6 +127,6 @@ def _leaf(cursor: str) -> str | None:
     """The leaf that a window's cursor names; None when the cursor is damaged, so that what is beside it can be read."""
     try:
         leaf: str | None = json.loads(cursor).get("leaf")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return None
     return leaf

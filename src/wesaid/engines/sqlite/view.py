@@ -91,10 +91,12 @@ class SqliteView:
         )
         return [session_of(row) for row in rows]
 
-    def count_sessions(self, scope: Scope) -> int:
+    def count_sessions(self, scope: Scope, filters: Filters = NO_FILTERS) -> int:
         """See the contract."""
         where, bindings = _within(scope)
-        return int(self._db.execute(f"SELECT count(*) FROM session s {where}", bindings).get)
+        asked, more = narrowing.conditions(filters)
+        where = " AND ".join([where or "WHERE 1", *asked])
+        return int(self._db.execute(f"SELECT count(*) FROM session s {where}", (*bindings, *more)).get)
 
     def children(self, key: str) -> list[str]:
         """See the contract."""
@@ -308,7 +310,8 @@ class SqliteView:
     def sources(self, key: str | None = None) -> list[SourceState]:
         """See the contract."""
         only = "" if key is None else "WHERE path IN (SELECT path FROM source_session WHERE key = ?)"
-        return [source_of(row) for row in self._db.execute(f"SELECT * FROM source {only} ORDER BY path", () if key is None else (key,))]
+        rows = self._db.execute(f"SELECT * FROM source {only} ORDER BY path", () if key is None else (key,))
+        return [state for row in rows if (state := source_of(row)) is not None]
 
     def recent_files(self, scope: Scope, *, limit: int) -> list[KnownFile]:
         """See the contract."""

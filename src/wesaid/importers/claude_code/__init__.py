@@ -14,7 +14,7 @@ from typing import Any, Final
 from wesaid import keys
 from wesaid.importers.claude_code.chain import LineReader
 from wesaid.importers.claude_code.lines import CHAT, said_in, view
-from wesaid.importers.known import Source, text_of
+from wesaid.importers.known import Reason, Source, text_of
 from wesaid.importers.reading import Record, printable
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a transcript is named after its session
@@ -88,7 +88,7 @@ def described(source: Source, sidecar: Mapping[str, Any]) -> Source:
     return replace(source, row=sidecar, spawned_by=None if spawner == source.key else spawner)
 
 
-def left_out(path: str, head: Sequence[Record]) -> str | None:
+def left_out(path: str, head: Sequence[Record]) -> Reason | None:
     """Why a transcript is not worth reading: a warm-up, or what the program did to compact a conversation that stands elsewhere."""
     name = PurePath(path).name
     if name.startswith("agent-acompact-"):
