@@ -122,6 +122,7 @@ MIRROR_LOOK_BACK: Final = 8  # path positions within which a delivery mirror rep
 READ_CHUNK_BYTES: Final = 1024 * 1024
 LINE_BYTES: Final = 32 * 1024 * 1024  # a longer line is damage; the longest seen is 5 MB
 IMPORT_BATCH_MESSAGES: Final = 2000  # one transaction; a kill loses at most this much work, never a row
+IMPORT_HELD_BYTES: Final = 64 * 1024 * 1024  # that wait until it is known where among the stored events they belong
 IMPORT_BATCH_BYTES: Final = 16 * 1024 * 1024  # the same bound for few, large lines
 GUESS_BYTES: Final = 256 * 1024  # how much of a file is read to guess its tool
 GUESS_LINES: Final = 40
@@ -191,6 +192,7 @@ PROOF_PIECES: Final = 50_000  # pieces of deleted text that a proof looks for; m
 PROOF_BLOCK_PAGES: Final = 32  # pages looked at together; a block without a piece costs nothing more
 THINNING_PRIME: Final = 2_147_483_647  # a prime larger than any number of pieces, so that halves are even
 PROOF_ROUNDS: Final = 3  # rounds of erasing that `--wait` makes before it says that something is left
+UNFINISHED_SECONDS: Final = 60.0  # a repair's new file that nobody wrote to for so long was left by a kill
 BY_THE_WAY_SECONDS: Final = 0.25  # what the next commands give to an erasure or a renewal that is not done: hardly felt at a prompt
 WAIT_ERASE_SECONDS: Final = 600.0  # `--wait` gives up after this long, which is ten times what a million messages need
 

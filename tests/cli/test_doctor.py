@@ -113,3 +113,54 @@ def test_the_page_has_each_code_as_the_program_does(code: str) -> None:
 def test_the_page_has_no_code_that_the_program_lacks() -> None:
     """Nothing is described that cannot happen."""
     assert set(re.findall(r"^\| `([a-z-]+\.[a-z-]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) == set(CODES)
+
+
+def test_what_a_repair_lost_is_1_until_it_is_forgotten(wesaid: Run, ferry: Said) -> None:
+    """By that run and by later looks; what was not mended is not listed as mended, and people and programs are told what to do."""
+    assert ferry
+    db = apsw.Connection(str(database()))
+    db.execute("UPDATE event SET body = x'0011' WHERE place = (SELECT max(place) FROM event)")
+    db.close()
+    ran = wesaid("doctor", "--fix")
+    assert ran.code == 1
+    assert "not mended: main: 1 event is lost, and no transcript that was read has it, of agent:main:" in ran.out
+    assert "  do: if you have transcripts of them: `wesaid import PATH`" in ran.out
+    assert "[rows.lost] 1 event was lost in a repair on " in wesaid("doctor").out
+    said = wesaid("doctor", "--json")
+    assert said.code == 1
+    assert said.json["mended"] == said.json["notMended"] == []
+    [lost] = [finding for finding in said.json["findings"] if finding["code"] == "rows.lost"]
+    assert "wesaid import PATH" in lost["advice"]
+
+
+def test_a_folder_in_a_databases_place_is_4(wesaid: Run, ferry: Said) -> None:
+    """For a search and for the doctor, each with what to do."""
+    assert ferry
+    for path in database().parent.glob("agent.sqlite*"):
+        path.unlink()
+    database().mkdir()
+    ran = wesaid("search", "ferry")
+    assert ran.code == 4
+    assert "is a folder, where a database should be" in ran.err
+    ran = wesaid("doctor")
+    assert ran.code == 4
+    assert "[store.foreign]" in ran.out
+    assert "  do: move it away" in ran.out
+
+
+def test_an_emptied_database_is_1(wesaid: Run, ferry: Said) -> None:
+    """The doctor names it, and a search that finds nothing says that there is nothing."""
+    assert ferry
+    for path in database().parent.glob("agent.sqlite-*"):
+        path.unlink()
+    database().write_bytes(b"")
+    assert "[store.empty]" in wesaid("doctor").out
+    ran = wesaid("search", "ferry")
+    assert ran.code == 1
+    assert "the database of main is empty" in ran.err
+    assert wesaid("doctor").code == 1
+
+
+def test_help_says_what_fix_imports(wesaid: Run) -> None:
+    """A home made for one tool does not get the others' transcripts by a repair."""
+    assert "tools that this home has imported from before" in " ".join(wesaid("doctor", "--help").out.split())

@@ -186,11 +186,14 @@ def readable(home: Path, agent: str = "main") -> Counter[tuple[Any, ...]]:
     return found
 
 
+# What may be told after a repair that could not save everything: where the copy is, and what is missed.
+MISSED = {"files.copies", "rows.lost", "deletions.lost", "store.empty"}
+
 # ── kinds of damage ──────────────────────────────────────────────────────────────────────────────────────────────
 FTS = ("words_data", "words_idx", "words_docsize", "words_config")
 DAMAGES: dict[str, Damage] = {
     # the file as a whole
-    "empty file": Damage("store.damaged", replace(b""), lossy=True),
+    "empty file": Damage("store.empty", replace(b""), lossy=True),
     "a note in its place": Damage("store.damaged", replace(b"moved elsewhere\n"), lossy=True),
     "garbage in its place": Damage("store.damaged", replace(noise(9000)), lossy=True),
     "header overwritten": Damage("store.damaged", write_at(0, noise(100)), lossy=True),

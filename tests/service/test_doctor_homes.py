@@ -145,7 +145,8 @@ def test_a_newer_database_is_named_and_never_touched(home: Path) -> None:
     before = everything(home)
     report = look(home, fix=True)
     [newer] = [finding for finding in report.findings if finding.severity == "error"]
-    assert (newer.code, newer.agent_id, newer.command) == ("store.newer", "main", "pip install -U wesaid")
+    assert (newer.code, newer.agent_id, newer.command) == ("store.newer", "main", None)
+    assert "upgrade wesaid" in (newer.advice or "")
     assert everything(home) == before
 
 
@@ -157,7 +158,11 @@ def test_wrong_settings_are_a_finding_and_keep_fix_from_guessing(home: Path) -> 
     before = everything(home)
     report = doctor.doctor_at(home, fix=True)
     assert {"config.invalid", "index.damaged"} <= codes(report)
-    assert report.mended[0].startswith("nothing")
+    assert report.not_mended[0].startswith("nothing")
+    assert report.mended == ()
+    [wrong] = [finding for finding in report.findings if finding.code == "config.invalid"]
+    assert str(home / "config.toml") in (wrong.advice or "")
+    assert not any(finding.command for finding in report.findings)
     assert everything(home) == before
 
 
@@ -227,12 +232,33 @@ def test_an_agent_that_may_not_be_read_is_named_and_the_other_looked_at(reachabl
     assert said["agents"]["work"]["sessions"] == 1
 
 
+def test_sources_that_may_not_be_read_are_not_gone(reachable: Path) -> None:
+    """A closed folder and a closed file are told as such, with what to do, and an import of them too."""
+    folder = reachable.parent / "closed"
+    paths = [
+        damage.write_transcript(folder / "in" / "a.jsonl", 3, session="a"),
+        damage.write_transcript(folder / "b.jsonl", 3, session="b"),
+    ]
+    with opened(reachable) as open_:
+        importing.import_paths(open_, [folder], agent="work")
+    for path in [reachable, *reachable.rglob("*")]:
+        path.chmod(0o777)
+    folder.chmod(0o755)
+    (folder / "in").chmod(0)
+    paths[1].chmod(0)
+    said = child(CHILD, str(reachable))
+    told = {finding["code"]: finding for finding in said["findings"] if finding["code"].startswith("source.")}
+    assert set(told) == {"source.failed"}
+    assert told["source.failed"]["message"] == "2 transcript files are there and cannot be read"
+    assert "chmod u+r" in told["source.failed"]["advice"]
+
+
 def test_a_full_disk_stops_mending_and_nothing_is_lost(home: Path) -> None:
     """It says so; what was readable still is; with room again the same command ends it."""
     sql("DROP TABLE words")(home)
     before = readable(home)
     said = child(SMALL_DISK, str(home), str(database(home).stat().st_size // 8))
-    assert any("not mended" in line for line in said["mended"]), said
+    assert any("no space" in line or "cannot" in line or "fail" in line for line in said["notMended"]), said
     assert readable(home) == before
     assert codes(look(home, fix=True)) == set()
     assert readable(home) == before
@@ -243,9 +269,9 @@ def test_a_full_disk_stops_salvaging_before_anything_is_exchanged(home: Path) ->
     damage.overwrite("event", 3)(home)
     damaged = database(home).read_bytes()
     said = child(SMALL_DISK, str(home), str(database(home).stat().st_size // 2))
-    assert any("not mended" in line for line in said["mended"]), said
+    assert any("no space" in line or "cannot" in line or "fail" in line for line in said["notMended"]), said
     assert database(home).read_bytes() == damaged
-    assert codes(look(home, fix=True)) <= {"files.copies"}
+    assert codes(look(home, fix=True)) <= damage.MISSED
 
 
 # ── logs, and others who have it open ────────────────────────────────────────────────────────────────────────────
@@ -298,12 +324,14 @@ def test_a_damaged_database_that_another_has_open_is_not_exchanged_under_its_han
     holder.execute("SELECT count(*) FROM session").fetchall()
     before = database(home).stat()
     report = look(home, fix=True)
-    assert any("open in another process" in line for line in report.mended)
-    assert "store.damaged" in codes(report)
+    assert any("open in another process" in line for line in report.not_mended)
+    assert not report.mended
+    [damaged] = [finding for finding in report.findings if finding.code == "store.damaged"]
+    assert "stop it" in (damaged.advice or "")
     assert database(home).stat() == before
     assert not list(database(home).parent.glob("*.damaged-*"))
     holder.close()
-    assert codes(look(home, fix=True)) <= {"files.copies"}
+    assert codes(look(home, fix=True)) <= damage.MISSED
 
 
 def test_a_new_file_that_lacks_what_was_read_is_not_put_in_its_place(home: Path) -> None:
@@ -320,11 +348,11 @@ def test_a_new_file_that_lacks_what_was_read_is_not_put_in_its_place(home: Path)
         report = look(home, fix=True)
     finally:
         apsw.connection_hooks.remove(lose)
-    assert any("nothing was exchanged" in line for line in report.mended)
+    assert any("nothing was exchanged" in line for line in report.not_mended)
     assert "store.damaged" in codes(report)
     assert database(home).read_bytes() == before
     assert not list(database(home).parent.glob("*.salvaging*"))
-    assert codes(look(home, fix=True)) <= {"files.copies"}
+    assert codes(look(home, fix=True)) <= damage.MISSED
 
 
 def test_who_opened_the_damaged_file_before_the_exchange_cannot_write_to_it_after(home: Path) -> None:
@@ -335,7 +363,7 @@ def test_who_opened_the_damaged_file_before_the_exchange_cannot_write_to_it_afte
     with pytest.raises(apsw.Error):
         late.execute("INSERT INTO meta (name, value) VALUES ('late', 1)")
     late.close()
-    assert codes(look(home)) == {"files.copies"}
+    assert codes(look(home)) <= damage.MISSED
 
 
 def test_a_repair_that_was_killed_after_it_took_the_log_away_loses_no_log(home: Path) -> None:
@@ -353,7 +381,7 @@ def test_a_repair_that_was_killed_after_it_took_the_log_away_loses_no_log(home: 
     Path(f"{aside}-wal").write_bytes(log)
     for path in (database(home), aside, Path(f"{aside}-wal")):
         path.chmod(0o600)
-    assert codes(look(home, fix=True)) <= {"files.copies"}
+    assert codes(look(home, fix=True)) <= damage.MISSED
     assert [hit.snippet for hit in search(home, '"only in the log"').hits] == ["only in the log"]
 
 
@@ -396,7 +424,7 @@ def test_a_repair_may_be_killed_before_any_step(home: Path, tmp_path: Path) -> N
             env={"PYTHONPATH": SOURCES, "HOME": "/nonexistent"},
             timeout=120,
         ).returncode
-        assert codes(look(killed, fix=True)) <= {"files.copies"}, step
+        assert codes(look(killed, fix=True)) <= damage.MISSED, step
         assert not before - readable(killed), step
         step += 1
     assert code == 0
@@ -478,7 +506,7 @@ def test_a_damaged_database_gets_back_from_its_sources_what_it_lost(home: Path, 
     assert sum(1 for identity, _ in readable(home) if identity and identity.startswith("u")) == 0
     report = look(home, fix=True)
     assert codes(report) <= {"files.copies"}, report
-    assert any("read again" in line for line in report.mended)
+    assert any("came back" in line for line in report.mended)
     assert readable(home) == readable(sound)
 
 

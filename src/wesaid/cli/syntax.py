@@ -280,6 +280,9 @@ def doctor() -> None:
     Files, databases, every stored message, and the index against them. What is found is named with a code, a sentence and the command
     that mends it; docs/doctor.md explains each. Without --fix nothing is changed.
 
+    --fix also imports transcripts in the usual places that were never imported: of tools that this home has imported from before, or of all
+    tools while nothing was imported yet.
+
     Exit codes: 0 when nothing is worse than a note, 1 when warnings, 4 when errors are left.
     """
 

@@ -31,6 +31,7 @@ from wesaid.values import (
     Found,
     Gap,
     KnownFile,
+    Lost,
     Match,
     Mended,
     Placed,
@@ -183,6 +184,9 @@ class View(Protocol):
     def folders(self) -> list[Folder]:
         """The folders that are followed, by path."""
 
+    def lost(self) -> Lost | None:
+        """What repairs could not save, as ``Writer.note_lost`` was last told."""
+
     def totals(self) -> Mapping[str, int]:
         """``sessions``, ``windows``, ``events``, ``messages`` (indexed), ``stale``, ``tombstones``, ``bytes`` (of storage)."""
 
@@ -203,6 +207,12 @@ class Writer(View, Protocol):
         there takes the ordinal, reason and ``findable`` that are given now, also with no events: unfindable drops its index rows in this
         transaction, findable leaves them to be rebuilt.
         NotFoundError if the session is absent.
+        """
+
+    def insert(self, window: int, before: Mapping[int, Sequence[Prepared]]) -> None:
+        """Put events where they belong in a window: in front of the event of each seq, which moves up with all that follow it.
+
+        The path is resolved anew, and the window is stale from the first change. Reads the whole window: for what a damaged file had lost.
         """
 
     def rebuild(self, window: int) -> None:
@@ -252,6 +262,9 @@ class Writer(View, Protocol):
     def forget_source(self, path: str) -> None:
         """Forget that a file was ever read. Sessions that came from it stay."""
 
+    def note_lost(self, lost: Lost | None) -> None:
+        """Remember what a repair could not save, or that nothing is missed any more."""
+
     def note_folder(self, folder: Folder) -> None:
         """Follow a folder, or remember what of it was looked at."""
 
@@ -285,10 +298,11 @@ class Store(Protocol):
         Waits for other writers, at most so long when ``seconds`` are given; then it is a StoreBusyError.
         """
 
-    def mend(self, *, anew: bool) -> Mended:
+    def mend(self, *, anew: bool, now: int) -> Mended:
         """Put right what rows alone can put right, in one transaction: rows that refer to nothing, paths, counters.
 
-        ``anew`` drops the whole index; its windows are then stale, to be filled again as after any rewind. What was said is not touched.
+        ``anew`` drops the whole index; its windows are then stale, to be filled again as after any rewind. What was said is not touched; events that were
+        counted and are not there are remembered as lost, and their sources are to be read anew.
         """
 
     def checkpoint(self) -> bool:

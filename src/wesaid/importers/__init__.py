@@ -28,7 +28,7 @@ def view(dialect: str, record: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return record
     found = DIALECTS.get(dialect)
     if found is None:
-        raise StoreError(f"records of {dialect!r} are not known to this wesaid", hint="upgrade wesaid (pip install -U wesaid)")
+        raise StoreError(f"records of {dialect!r} are not known to this wesaid", hint="upgrade wesaid as it was installed")
     return found.view(record)
 
 

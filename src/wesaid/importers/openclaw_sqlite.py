@@ -115,7 +115,7 @@ def generations(taken: Snapshot, source: Database) -> list[Generation]:
         shown = source.name
         raise SourceError(
             f"{shown} (schema {taken.version}) has no transcripts in a shape that this wesaid reads",
-            hint="upgrade wesaid (pip install -U wesaid), or leave the path out",
+            hint="upgrade wesaid as it was installed, or leave the path out",
             details={"path": shown},
         )
     _check_size(taken, source)

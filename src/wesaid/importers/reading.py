@@ -88,7 +88,8 @@ def failure(path: str, error: OSError | ValueError) -> SourceError:
     """A file system error as ours, with the path and what to do."""
     hint = "check that the path can be read"
     if isinstance(error, PermissionError):
-        hint = "give this user read permission (chmod u+r), or leave the path out"
+        mode = "u+rx" if os.path.isdir(path) else "u+r"  # noqa: PTH112 - bytes of no encoding may be in it
+        hint = f"give this user read permission (chmod {mode}), or leave the path out"
     elif isinstance(error, FileNotFoundError):
         hint = "check the path; it may have been moved or cleaned up"
     shown = printable(path)

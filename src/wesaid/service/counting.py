@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from wesaid.engines.contract import View
 from wesaid.errors import StoreError
 from wesaid.service.opening import Home
+from wesaid.values import EVERYTHING
 
 
 def stats(home: Home) -> dict[str, Any]:
@@ -24,3 +26,8 @@ def stats(home: Home) -> dict[str, Any]:
         for name, number in counted.items():
             totals[name] = totals.get(name, 0) + number
     return {"home": str(home.path), "agents": agents, "totals": totals}
+
+
+def is_empty(view: View) -> bool:
+    """Whether a store holds nothing: not even that something was deleted from it, or read from a source."""
+    return not (view.count_sessions(EVERYTHING) or view.totals()["tombstones"] or view.sources())

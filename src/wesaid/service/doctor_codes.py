@@ -23,7 +23,7 @@ class Code(NamedTuple):
 
 CODES: Final[dict[str, Code]] = {
     # the home and its files
-    "config.invalid": Code("error", "by hand", "A setting has a value that is not allowed; every other command stops.", "wesaid config"),
+    "config.invalid": Code("error", "by hand", "A setting has a value that is not allowed; every other command stops."),
     "files.permissions": Code("warning", "mends", "Files or folders of the store can be read by other users of this machine.", FIX),
     "files.owner": Code("warning", "by hand", "Files of the store belong to another user; they may become unreadable or not writable."),
     "files.read-only": Code("warning", "by hand", "The home cannot be written: searching works, nothing can be added, indexed or erased."),
@@ -35,12 +35,14 @@ CODES: Final[dict[str, Code]] = {
     # the database
     "store.unreadable": Code("error", "by hand", "The database may not be read: permissions of the file or of a folder above it."),
     "store.foreign": Code("error", "by hand", "A database of another program lies where ours should; move it away."),
-    "store.newer": Code("error", "by hand", "A newer wesaid wrote the database; nothing is changed.", "pip install -U wesaid"),
+    "store.newer": Code("error", "by hand", "A newer wesaid wrote the database; nothing is changed."),
     "store.older": Code("note", "by itself", "The schema is older; it is brought up to date when the database is opened next."),
     "store.busy": Code("error", "by hand", "Another process held the database longer than we wait; try again."),
     "store.damaged": Code("error", "copies", "The file is no database, was cut off, or pages of the transcripts are damaged.", FIX),
+    "store.empty": Code("warning", "by hand", "The database holds nothing at all; it was never used, or what it held was taken away."),
     "store.failed": Code("error", "by hand", "The database could not be looked at for another reason; the message says which."),
     "rows.unreadable": Code("error", "copies", "Stored events do not unpack to JSON; their sources have them.", FIX),
+    "rows.lost": Code("warning", "by hand", "A repair could not save all events, and their sessions were not read again since."),
     "rows.orphaned": Code(
         "warning", "mends", "Rows refer to rows that are not there, or say nothing; events without a session get one of their own.", FIX
     ),
@@ -60,11 +62,19 @@ CODES: Final[dict[str, Code]] = {
     "index.old": Code("note", "by itself", "Messages were indexed by older rules; they are found as before until they are renewed."),
     "counters.wrong": Code("warning", "mends", "Counters of messages are wrong.", FIX),
     # what was imported, what was deleted
+    "deletions.lost": Code("warning", "by hand", "Which sessions were deleted is lost; an import may bring them back.", "wesaid import"),
     "source.missing": Code("note", "by itself", "Transcript files are gone; what was imported from them stays."),
     "source.incomplete": Code("warning", "mends", "An import of a file was interrupted; the next one goes on where it was.", FIX),
+    "source.damaged": Code("note", "by itself", "Lines of transcripts could not be read and were passed over."),
+    "source.shrunk": Code("note", "by itself", "Transcript files are shorter than when they were read; what they said then is kept."),
     "source.behind": Code("note", "mends", "Transcript files have grown since they were read.", FIX),
-    "source.never": Code("note", "mends", "Transcripts lie in places that we know and were never imported.", FIX),
-    "source.failed": Code("warning", "by hand", "A transcript could not be read."),
+    "source.never": Code(
+        "note",
+        "mends",
+        "Transcripts lie in places that we know and were never imported; `--fix` imports those of tools that the home has.",
+        FIX,
+    ),
+    "source.failed": Code("warning", "by hand", "A transcript, or a folder of them, cannot be read."),
     "erase.pending": Code("note", "mends", "Something was deleted, and its bytes are still in the files.", FIX),
     # sizes, clock, time
     "log.large": Code("warning", "mends", "The write-ahead log is large: a process reads without an end, or was killed.", FIX),

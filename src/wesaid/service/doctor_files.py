@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,10 +16,10 @@ from typing import Final, NamedTuple
 from wesaid import keys, limits
 from wesaid.errors import StoreError
 from wesaid.settings import CONFIG_NAME
-from wesaid.values import Flaw
+from wesaid.values import Flaw, counted
 
 DATABASE: Final = "agent.sqlite"
-_COPY: Final = f"{DATABASE}.damaged-"
+COPY: Final = f"{DATABASE}.damaged-"
 _UNFINISHED: Final = f"{DATABASE}.salvaging"
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO if os.name == "posix" else 0  # elsewhere modes say nothing of others
 
@@ -49,21 +50,29 @@ def flaws(home: Path) -> Iterator[Flaw]:
     ):
         if chosen:
             yield Flaw(code=code, message=f"{_count(chosen)} {what}: {_names(home, chosen)}", path=str(chosen[0].path))
-    copies = [e for e in mine if e.path.name.startswith(_COPY)]
+    copies = [e for e in mine if e.path.name.startswith(COPY)]
     if copies:
         size = sum(e.state.st_size for e in copies)
         yield Flaw(
             code="files.copies",
-            message=f"{len(copies)} files of damaged databases that were put aside take {_mib(size)}",
+            message=f"{counted(len(copies), 'file of a damaged database', 'files of damaged databases')}, put aside, {'takes' if len(copies) == 1 else 'take'} {_mib(size)}",
             path=str(copies[0].path),
         )
-    unfinished = [e for e in mine if e.path.name.startswith(_UNFINISHED)]
+    unfinished = [e for e in mine if _is_left_over(e)]
     if unfinished:
         yield Flaw(
-            code="files.unfinished", message=f"{len(unfinished)} files of a repair that was interrupted", path=str(unfinished[0].path)
+            code="files.unfinished",
+            message=f"{counted(len(unfinished), 'file')} of a repair that was interrupted",
+            path=str(unfinished[0].path),
         )
-    if found and not all(os.access(e.path, os.W_OK) for e in mine):
-        yield Flaw(code="files.read-only", message="the home, or a file in it, cannot be written by this user", path=str(home))
+    closed = [e for e in mine if not os.access(e.path, os.W_OK)]
+    if closed:
+        yield Flaw(
+            code="files.read-only",
+            message=f"{_count(closed)} cannot be written by this user: {_names(home, closed)}",
+            path=str(closed[0].path),
+            advice="give this user the right to write (chmod u+w), or mount the disk writable",
+        )
     yield from _space(home, found)
 
 
@@ -72,7 +81,7 @@ def _space(home: Path, found: list[_Entry]) -> Iterator[Flaw]:
         return
     free = shutil.disk_usage(home).free
     if free < limits.SPACE_LOW_BYTES:
-        yield Flaw(code="disk.space", message=f"{_mib(free)} are free on the disk of the home", path=str(home))
+        yield Flaw(code="disk.space", message=f"only {_mib(free)} are free on the disk of the home", path=str(home))
 
 
 def marks(database: Path) -> tuple[tuple[int, int] | None, ...]:
@@ -87,22 +96,27 @@ def marks(database: Path) -> tuple[tuple[int, int] | None, ...]:
     return tuple(found)
 
 
-def mend(home: Path) -> int:
-    """Close what others can read, and remove what an interrupted repair left; how many files that were. What is not ours is left alone."""
-    mended = 0
+def mend(home: Path) -> tuple[int, int]:
+    """Close what others can read, and remove what an interrupted repair left; how many files each. What is not ours is left alone."""
+    closed = removed = 0
     for entry in _entries(home):
         if not entry.is_ours or entry.is_link or not entry.is_mine:
             continue
         try:
-            if entry.path.name.startswith(_UNFINISHED):
+            if _is_left_over(entry):
                 entry.path.unlink(missing_ok=True)
-                mended += 1
+                removed += 1
             elif stat.S_IMODE(entry.state.st_mode) & _OTHERS:
                 entry.path.chmod(stat.S_IMODE(entry.state.st_mode) & ~_OTHERS)
-                mended += 1
+                closed += 1
         except OSError:
             continue  # it is looked at again, and named
-    return mended
+    return closed, removed
+
+
+def _is_left_over(entry: _Entry) -> bool:
+    """Whether a file is of a repair that ended without finishing it: one that is at work writes to its file all the time."""
+    return entry.path.name.startswith(_UNFINISHED) and time.time() - entry.state.st_mtime > limits.UNFINISHED_SECONDS
 
 
 def _entries(home: Path) -> Iterator[_Entry]:

@@ -18,7 +18,7 @@ from wesaid.errors import StoreDamagedError
 from wesaid.rules import fold, searchable
 from wesaid.rules.redact import Redactor, joined
 from wesaid.service.preparing import record_of, words_of
-from wesaid.values import EVERYTHING, Clause, Filters, Flaw, Match, Scope, SessionRow, StoredEvent, Term
+from wesaid.values import EVERYTHING, Clause, Filters, Flaw, Match, Scope, SessionRow, StoredEvent, Term, counted
 
 
 @dataclass(slots=True)
@@ -46,18 +46,27 @@ def flaws(view: View, redactor: Redactor, tick: Callable[[str], object]) -> Iter
                 _look(redactor, row, event, keep, read)
     if read.unreadable:
         named = ", ".join(sorted(read.sessions)[: limits.DOCTOR_NAMES])
-        yield Flaw(code="rows.unreadable", message=f"{read.unreadable} of {read.events} stored events cannot be read, in {named}")
+        yield Flaw(
+            code="rows.unreadable", message=f"{read.unreadable} of {counted(read.events, 'stored event')} cannot be read, in {named}"
+        )
     if read.missing:
-        yield Flaw(code="index.missing", message=f"{read.missing} messages should be found and are not indexed")
+        yield Flaw(
+            code="index.missing",
+            message=f"{counted(read.missing, 'message')} should be found and {'is' if read.missing == 1 else 'are'} not indexed",
+        )
     if read.extra:
-        yield Flaw(code="index.extra", message=f"{read.extra} events can be found that nobody said, or that are not on the visible path")
+        yield Flaw(code="index.extra", message=f"{counted(read.extra, 'event')} can be found that nobody said, or not on the visible path")
     if read.old:
-        yield Flaw(code="index.old", message=f"{read.old} messages were redacted by older rules; today's are applied when they are shown")
+        yield Flaw(
+            code="index.old",
+            message=f"{counted(read.old, 'message was', 'messages were')} redacted by older rules; today's are applied when shown",
+        )
     tick("questions")
     unfound = sum(1 for _, _, event, row in read.sample if not _is_found(view, redactor, event, row))
     if unfound:
         yield Flaw(
-            code="index.unfound", message=f"{unfound} of {len(read.sample)} messages that were asked for are not found by their own words"
+            code="index.unfound",
+            message=f"{unfound} of {counted(len(read.sample), 'message')} asked for not found by {'its' if unfound == 1 else 'their'} own words",
         )
 
 

@@ -12,7 +12,7 @@ from wesaid import keys, limits
 from wesaid.engines.contract import View
 from wesaid.errors import quoted
 from wesaid.rules import bounds, excerpt, fold, rank
-from wesaid.service import lacking, resuming, wire
+from wesaid.service import counting, lacking, resuming, wire
 from wesaid.service.methods import SearchParams
 from wesaid.service.preparing import Words, lost, safe
 from wesaid.service.walk import Walk
@@ -79,9 +79,11 @@ def _is_excluded(walk: Walk, row: SessionRow) -> bool:
 
 def hint(walk: Walk, sessions: int, *, found_any: bool, failed: Sequence[str]) -> str | None:
     """What an answer that is empty or not what was asked for says: what was not searched or searched instead, then what would widen it."""
+    empty = [agent for agent, view in walk.views.items() if counting.is_empty(view)] if walk.caller.is_operator else []
     redacted = walk.home.redactor.redact(walk.params.query)
     told = (
         (bool(failed), f"the database of {', '.join(failed)} cannot be read; `wesaid doctor` says why"),
+        (bool(empty), f"the database of {', '.join(empty)} is empty; `wesaid doctor` says more"),
         (bool(walk.lost), lost(len(walk.lost))),
         (
             redacted != walk.params.query,

@@ -278,7 +278,8 @@ class DatabaseImport(Intake):
 
     def _count_up(self) -> None:
         self._waiting += 1
-        if self._waiting >= limits.IMPORT_BATCH_MESSAGES or self._size >= limits.IMPORT_BATCH_BYTES:
+        is_full = self._waiting >= limits.IMPORT_BATCH_MESSAGES or self._size >= limits.IMPORT_BATCH_BYTES
+        if self._size >= limits.IMPORT_HELD_BYTES or (is_full and not self.holds):
             self._commit(complete=False)
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Final
 
 import msgspec
@@ -23,7 +25,11 @@ from wesaid.service import exporting, preparing
 from wesaid.values import Event, Facts, Flag, Nav, NavKind, Prepared, SessionRow, StoredEvent, WindowSpec
 
 Mark = tuple[str, bytes]  # an event's id and a digest of its record
+Place = tuple[int, int]  # a window and a seq in it
+ELSEWHERE: Final[Place] = (0, 0)  # in a window that the source does not write to
 
+_MESSAGE: Final = b'"message"'  # in every record in which somebody says something, of any tool
+_OURS: Final = f'"{importers.NATIVE}"'.encode()
 _GROUPS: Final = frozenset({"group", "channel", "room"})
 _MARK_BYTES: Final = 8
 _OWN_ID_CHARS: Final = 32  # of a UUID: no other conversation has it by chance
@@ -39,7 +45,7 @@ class Target:
     key: str
     told: Told
     refused: Reason | None = None  # why it is not imported
-    known: set[Mark] | None = None  # what is stored already; None: nothing of it can be
+    known: dict[Mark, Place] | None = None  # what is stored already, and where; None: nothing of it can be
     ids: set[str] = field(default_factory=set)
     known_as: str = "unchanged"  # the figure of what is stored already
     renews: bool = False  # a record of it takes the place of a stored one of the same id
@@ -55,6 +61,9 @@ class Target:
     begins: bool = False  # that message was read now, or by an import that did not come to its end
     messages: int = 0  # that the session has of this file
     batch: list[Prepared] = field(default_factory=list)
+    early: dict[Place, list[Prepared]] = field(default_factory=dict)  # what the source has in front of events that are stored
+    has_sources: bool = False  # something that was said is stored, and not by wesaid itself
+    flushed: bool = False  # events were written behind the stored ones
     stored: bool = False
     ends: bool = True  # its branch ends at the last entry read; False: at `end`, which a control has led it to
     end: str | None = None
@@ -73,12 +82,14 @@ def has_begun(target: Target) -> bool:
 
 def load(redactor: Redactor, target: Target, view: View, *, session_id: str | None = None) -> None:
     """Fill in what a session has already, as ids and digests: of all its windows, or of one."""
-    target.known, target.ids = set(), set()
+    target.known, target.ids = {}, set()
     for window in view.windows(target.key) if session_id is None else (view.window(target.key, session_id),):
         after = -1
         while window and (rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS)):
             after = rows[-1].seq
-            target.known.update(stored_mark(row) for row in rows)
+            is_own = target.window is None or window.session_id == target.window.session_id
+            target.known.update((stored_mark(row), (row.window, row.seq) if is_own else ELSEWHERE) for row in rows)
+            target.has_sources = target.has_sources or any(_MESSAGE in row.body and _OURS not in row.body for row in rows)
             target.ids.update(row.id for row in rows if row.id)
             if target.beside:
                 said = (preparing.words_of(redactor, "openclaw", row) for row in rows)
@@ -136,12 +147,38 @@ def behind_ours(writer: Writer, key: str, session_id: str | None, batch: list[Pr
     """
     window = writer.window(key)
     leaf = writer.event(window.window, window.leaf) if window and window.leaf and session_id in {None, window.session_id} else None
-    if window is None or leaf is None or importers.NATIVE not in (preparing.readable(leaf) or {}):
+    if leaf is not None:
+        _behind(writer, leaf, batch)
+
+
+def insert(writer: Writer, target: Target) -> None:
+    """Write what the source has in front of stored events to where it belongs; what is known of places is put right.
+
+    A repair may have lost these, or a tool has put them there. Written behind the others they would end the branch, and hide what follows them.
+    """
+    for window in sorted({place[0] for place in target.early}):
+        groups = {seq: group for (number, seq), group in target.early.items() if number == window}
+        for seq, group in groups.items():
+            before = writer.events(window, after_seq=seq - 2, limit=1) if seq else []
+            if before and before[0].seq == seq - 1:
+                _behind(writer, before[0], group)
+        writer.insert(window, groups)
+        starts = sorted(groups)
+        moves = [0, *accumulate(len(groups[seq]) for seq in starts)]
+        for mark, (number, seq) in (target.known or {}).items():
+            if number == window:  # each is put right alone: no mark is added or taken
+                (target.known or {})[mark] = number, seq + moves[bisect_right(starts, seq)]
+    target.early.clear()
+
+
+def _behind(writer: Writer, leaf: StoredEvent, batch: list[Prepared]) -> None:
+    """See ``behind_ours``: ``leaf`` is what the events come to stand behind."""
+    if importers.NATIVE not in (preparing.readable(leaf) or {}):
         return
     if batch[0].event.nav.kind is NavKind.LEAF and len(batch) > 1:
         del batch[0]
     nav = batch[0].event.nav
-    parent = writer.event(window.window, nav.parent) if nav.parent and nav.parent != window.leaf and not nav.side else None
+    parent = writer.event(leaf.window, nav.parent) if nav.parent and nav.parent != leaf.id and not nav.side else None
     if parent is not None and parent.position is not None:
         batch[0] = replace(batch[0], event=replace(batch[0].event, nav=replace(nav, parent=None, has_parent=False)))
 
@@ -192,13 +229,16 @@ def reset_event(path: str, when: int) -> Event:
 
 
 __all__ = [
+    "ELSEWHERE",
     "TITLED_BY",
     "Mark",
+    "Place",
     "Target",
     "again",
     "behind_ours",
     "facts_of",
     "has_begun",
+    "insert",
     "is_own_id",
     "load",
     "mark_of",

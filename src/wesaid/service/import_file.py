@@ -101,7 +101,7 @@ class FileImport(Intake):
         state = self._state
         if state is not None and (state.state["refused"] or self.again in state.state["slots"].values()):
             return 0  # of what is not imported nothing is kept to go on from
-        if self._file.beside:
+        if self._file.beside or (state is not None and state.state.get("compares")):
             return 0  # compared with the database each time
         if state is None or now.head_digest != state.head_digest or now.size < state.offset or not state.keys:
             return 0
@@ -136,12 +136,14 @@ class FileImport(Intake):
                 size += self.take(target, event)
                 waiting += 1
             offset = line.end
-            if (line.piece or line.damaged) and not anew and self.pace.is_over():
+            if (line.piece or line.damaged) and not anew and not self.holds and self.pace.is_over():
                 if self._may_stop():
                     self._write(identity, offset, reader, complete=False)
                 return
-            is_full = waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES
-            is_due = waiting > 0 and self.pace.is_due(anew=anew) and (is_full or self._may_stop())
+            is_full = size >= limits.IMPORT_HELD_BYTES or (
+                not self.holds and (waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES)
+            )
+            is_due = waiting > 0 and not self.holds and self.pace.is_due(anew=anew) and (is_full or self._may_stop())
             if is_due or is_full:
                 self._write(identity, offset, reader, complete=False)
                 waiting = size = 0
@@ -222,10 +224,14 @@ class FileImport(Intake):
                 target.known_as = "unchanged" if key in own and not target.beside else "copy"
                 target.renews = target.known_as == "unchanged"
                 if target.window:
-                    if target.renews and not self._overlaps(target):
+                    if target.renews and target.has_sources and not self._overlaps(target):
                         target.batch.append(prepare(self.home.redactor, self.dialect.name, reset_event(self.source.name, self.home.now())))
                     break
-                if key in own or target.lifts or self._overlaps(target):
+                row = view.session(key)
+                is_empty = (
+                    not target.has_sources and row is not None and row.facts.tool == self.source.tool
+                )  # all of it was lost, or none was there
+                if key in own or target.lifts or is_empty or self._overlaps(target):
                     break
                 target.known = None  # another conversation that happens to have this id
         self.renamed[told.key] = target.key
@@ -272,6 +278,7 @@ class FileImport(Intake):
             state={
                 "complete": complete,
                 "around": self._around,
+                "compares": not complete and any(target.known for target in self.targets.values()),
                 "copied": self._copied.state(),
                 "tail": reading.digest_before(self.source.path, offset),
                 "clear": [identity.size, reading.digest_before(self.source.path, identity.size)],  # of the mark; see clear_until

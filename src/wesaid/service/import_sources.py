@@ -64,9 +64,20 @@ class Wanted:
             )
 
 
-def known_places() -> list[Path]:
-    """The folders of this machine where tools keep transcripts, those that exist."""
-    return [folder for _, folder in known.places(os.environ, Path.home()) if folder.is_dir()]
+def known_places(tool: str | None = None) -> list[Path]:
+    """The folders of this machine where tools (or one) keep transcripts, those that exist."""
+    return [folder for name, folder in known.places(os.environ, Path.home()) if tool in (None, name) and folder.is_dir()]
+
+
+def is_gone(path: str) -> bool:
+    """Whether nothing is there. What may not be looked at is not gone."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def discover(paths: Iterable[str | Path], wanted: Wanted) -> list[Met]:
@@ -323,4 +334,4 @@ def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> Rea
     return "not-a-transcript" if begun.strip() else "empty"
 
 
-__all__ = ["SESSION_LIST", "Met", "Unread", "Wanted", "discover", "known_places", "some"]
+__all__ = ["SESSION_LIST", "Met", "Unread", "Wanted", "discover", "is_gone", "known_places", "some"]

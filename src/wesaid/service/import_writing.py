@@ -17,7 +17,21 @@ from wesaid.importers import DIALECTS
 from wesaid.importers.known import Database, Dialect, Reason, Source, text_of
 from wesaid.service import import_refusing
 from wesaid.service.import_account import SourceAccount, failure_of
-from wesaid.service.import_facts import TITLED_BY, Target, again, behind_ours, facts_of, has_begun, load, mark_of, return_to, words_of
+from wesaid.service.import_facts import (
+    ELSEWHERE,
+    TITLED_BY,
+    Place,
+    Target,
+    again,
+    behind_ours,
+    facts_of,
+    has_begun,
+    insert,
+    load,
+    mark_of,
+    return_to,
+    words_of,
+)
 from wesaid.service.import_pace import OvertakenError, Pace
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
@@ -113,7 +127,10 @@ class Intake:
         event, counts = prepared.event, prepared.said is not None
         if target.known is not None:
             older = event.nav.id in target.ids and target.known_as == "copy" and target.window is None
-            if older or mark_of(event) in target.known or (target.beside and self._is_there(target, prepared)):
+            place = target.known.get(mark_of(event))
+            if place is not None and event.nav.id:  # lines without an id repeat each other
+                self._comes_before(target, place)
+            if older or place is not None or (target.beside and self._is_there(target, prepared)):
                 self._known(target, counts)
                 return True
         if self.is_copied(event):
@@ -121,6 +138,22 @@ class Intake:
                 self._skip(target, "deleted")
             return True
         return target.beside and not event.nav.has_message  # what it hangs from stands in the database's window
+
+    def _comes_before(self, target: Target, place: Place) -> None:
+        """An event was met that is stored: what waits stands in front of it in the source, and has to there too."""
+        if target.beside or place == ELSEWHERE:
+            return
+        if target.flushed:  # too much to wait for: at least the branch ends where the source's does
+            target.moved = True
+        early = [prepared for prepared in target.batch if prepared.event.nav.id not in target.ids]
+        if early:  # what is written again under its id stays behind, as the newest of that id
+            target.early.setdefault(place, []).extend(early)
+            target.batch = [prepared for prepared in target.batch if prepared.event.nav.id in target.ids]
+
+    @property
+    def holds(self) -> bool:
+        """Whether something waits of which it is not known yet whether stored events follow it."""
+        return any(target.batch and target.known for target in self.targets.values())
 
     def _is_there(self, target: Target, prepared: Prepared) -> bool:
         """Whether a database has a file's message in some state: by its id, or by its words when the file gives it none."""
@@ -145,15 +178,19 @@ class Intake:
         """One transaction: waiting events, facts of what is read to its end, and what ``note`` writes of how far the source was read."""
         for target in finished:
             self._finish(target)
-        writes = [target for target in self.targets.values() if target.batch or target.respec]
+        writes = [target for target in self.targets.values() if target.batch or target.early or target.respec]
         if self.dry_run or self.store is None:
             for target in writes:
-                self._count(target, [False] * len(target.batch))
+                for group in (*target.early.values(), target.batch):
+                    self._count(target, group, [False] * len(group))
+                target.early, target.batch = {}, []
         else:
             with self.pace.writing(self.store, self.source.name) as writer:
                 there = set[str]()  # keys: a session may have thousands of windows, each of which is a target
                 for target in writes:
-                    self._count(target, self._append(writer, target, there))
+                    self._write_early(writer, target)
+                    self._count(target, target.batch, self._append(writer, target, there))
+                    target.batch = []
                 there |= {key for key in {target.key for target in self.targets.values()} - there if writer.session(key)}
                 live = [target for target in self.targets.values() if not target.refused and target.key in there]
                 done = {id(target) for target in finished}
@@ -203,12 +240,21 @@ class Intake:
         if target.batch:
             behind_ours(writer, target.key, window.session_id if window else None, target.batch)
             target.last = target.batch[-1].event.nav.id or target.last
+            target.flushed = target.known is not None
         placed = writer.append(target.key, target.batch, window=window)
         target.stored, target.respec = True, False
         return [each.duplicate for each in placed]
 
-    def _count(self, target: Target, duplicates: list[bool]) -> None:
-        for prepared, duplicate in zip(target.batch, duplicates, strict=True):
+    def _write_early(self, writer: Writer, target: Target) -> None:
+        if not target.early or writer.session(target.key) is None:
+            return
+        groups = list(target.early.values())
+        insert(writer, target)
+        for group in groups:
+            self._count(target, group, [False] * len(group))
+
+    def _count(self, target: Target, batch: list[Prepared], duplicates: list[bool]) -> None:
+        for prepared, duplicate in zip(batch, duplicates, strict=True):
             if prepared.said is None:
                 continue
             if duplicate:
@@ -219,7 +265,6 @@ class Intake:
                 self.account.updated += 1
             else:
                 self.account.imported += 1
-        target.batch.clear()
 
     def forget_refused(self, refused: Collection[str]) -> None:
         """Sessions that must not be indexed go, if an earlier import brought them in. No tombstone: the source itself says no."""

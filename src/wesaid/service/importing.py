@@ -25,7 +25,7 @@ from wesaid.service.import_facts import facts_of
 from wesaid.service.import_file import FileImport
 from wesaid.service.import_pace import OvertakenError, Pace
 from wesaid.service.import_refusing import Gone
-from wesaid.service.import_sources import Met, Unread, Wanted, discover, known_places
+from wesaid.service.import_sources import Met, Unread, Wanted, discover, is_gone, known_places
 from wesaid.service.opening import Home
 from wesaid.values import Folder, Scope
 
@@ -58,7 +58,8 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
 
     Raises:
         InputError: the tool or agent is not known or not allowed.
-        StoreError: the store failed; what was committed stays, and the next import goes on from there.
+        StoreError: no source could be imported for it. Else the sources of an agent whose store failed carry that error; what was
+            committed stays, and the next import goes on from there.
     """
     run = Run(home, dry_run=dry_run, again=str(keys.parse(again)) if again else None)
     wanted = Wanted(tool=tool, agent=agent, ignore=home.settings.import_ignore)
@@ -66,12 +67,18 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
         _check_deleted(home, run.again)
     asked = list(paths)
     met = discover(asked or known_places(), wanted)
-    accounts = []
+    accounts: list[SourceAccount] = []
+    broken: dict[str | None, StoreError] = {}  # agents whose stores failed: theirs are told so, the others' are imported
     for done, found in enumerate(met):
         report = _reporter(progress, done, len(met), home.redactor.redact(PurePath(printable(found.path)).name))
         report()
-        accounts.append(run.one(found, report))
+        accounts.append(_one(run, found, report, broken))
+    if broken and all(isinstance(one.error, StoreError) for one in accounts):
+        raise next(iter(broken.values()))  # nothing to give an account of
+    run.broken.update(agent for agent in broken if agent is not None)
     run.link()
+    if not dry_run:
+        _acknowledge(home, accounts)
     run.mark_missing(list(_absolute(asked)))
     run.follow(list(_absolute(asked or known_places())), met, wanted)
     if progress is not None:
@@ -81,6 +88,42 @@ def import_paths(  # noqa: PLR0913 (the command's options, each once)
         if one.error is not None:
             home.clean(one.error)
     return account_of(accounts)
+
+
+def _one(run: Run, found: Met, report: Callable[[], None], broken: dict[str | None, StoreError]) -> SourceAccount:
+    """The account of what was met at one path, also where the store of its agent fails."""
+    agent = None if isinstance(found, Unread) else found.agent
+    error = broken.get(agent) if isinstance(found, Database | Source) else None
+    if error is None:
+        try:
+            return run.one(found, report)
+        except StoreError as failed:
+            error = broken.setdefault(agent, failed)
+    return SourceAccount(path=printable(found.path), tool=getattr(found, "tool", None), agent_id=agent, error=error)
+
+
+def _acknowledge(home: Home, accounts: Iterable[SourceAccount]) -> None:
+    """What a repair had lost of sessions that were read now is missed no more: their sources have no more to give."""
+    read: dict[str, set[str]] = {}
+    for one in accounts:
+        if one.error is None and one.agent_id is not None and one.keys:
+            read.setdefault(one.agent_id, set()).update(one.keys)
+    for agent, names in read.items():
+        store = home.engine.store(agent)
+        if store is None:
+            continue
+        with store.reading() as view:
+            lost = view.lost()
+        if lost is not None:
+            with store.writing() as writer:
+                writer.note_lost(
+                    replace(
+                        lost,
+                        events={key: count for key, count in lost.events.items() if key and key not in names},
+                        uncounted=False,
+                        deletions=False,
+                    )
+                )
 
 
 def _reporter(progress: Progress | None, done: int, total: int, path: str) -> Callable[[], None]:
@@ -116,6 +159,7 @@ class Run:
     dry_run: bool = False
     again: str | None = None
     until: float = inf  # of time.monotonic: see Pace
+    broken: set[str] = field(default_factory=set)  # agents whose stores failed
     _begun: set[tuple[str, str]] = field(default_factory=set)  # agent and first message
     _titled: set[tuple[str, str]] = field(default_factory=set)  # agent and name of files that name titles
     _gone: dict[str, Gone] = field(default_factory=dict)  # agent -> what tells its deleted sessions
@@ -212,7 +256,7 @@ class Run:
     # ── across sources ───────────────────────────────────────────────────────────────────────────────────────────
     def link(self) -> None:
         """What only all files together tell: forks, and titles that stand in another session's file."""
-        for agent in sorted({agent for agent, _ in self._begun | self._titled}):
+        for agent in sorted({agent for agent, _ in self._begun | self._titled} - self.broken):
             store = self.home.engine.store(agent)
             if store is not None and not self.dry_run:
                 link = import_linking.Link(store, quick=self.until != inf)
@@ -225,7 +269,7 @@ class Run:
             if not Path(top).is_dir() or printable(top) != top:
                 continue
             below = {found.agent for found in met if isinstance(found, Database | Source) and PurePath(found.path).is_relative_to(top)}
-            for agent in sorted(below):
+            for agent in sorted(below - self.broken):
                 store = self.home.engine.store(agent)
                 if store is None:
                     continue
@@ -248,7 +292,7 @@ class Run:
         with store.reading() as view:
             known = [state for state in view.sources() if not state.missing]
         below = [state for state in known if any(PurePath(state.path).is_relative_to(top) for top in tops)]
-        gone = [state for state in below if not os.path.lexists(state.path) and "\\x" not in state.path]
+        gone = [state for state in below if is_gone(state.path) and "\\x" not in state.path]
         if gone:
             with store.writing() as writer:
                 for state in gone:

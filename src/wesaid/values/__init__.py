@@ -31,7 +31,7 @@ from wesaid.values.asking import (
     Tier,
     TierName,
 )
-from wesaid.values.doctoring import Flaw, Mended, Salvaged
+from wesaid.values.doctoring import Flaw, Lost, Mended, Salvaged, counted
 from wesaid.values.transcripts import (
     UNKNOWN,
     Event,
@@ -79,6 +79,7 @@ __all__ = [
     "HistoryPage",
     "Hit",
     "KnownFile",
+    "Lost",
     "Match",
     "Mended",
     "Message",
@@ -108,4 +109,5 @@ __all__ = [
     "Versions",
     "WindowRow",
     "WindowSpec",
+    "counted",
 ]

@@ -66,7 +66,7 @@ class MemoryStore:
         data = repr(self._state).encode("utf-8", "replace")
         return Traces(files=(), bytes=len(data), pieces=len(pieces), shared=sum(1 for piece in pieces if piece in data))
 
-    def mend(self, *, anew: bool) -> Mended:  # noqa: ARG002 - the contract's signature
+    def mend(self, *, anew: bool, now: int) -> Mended:  # noqa: ARG002 - the contract's signature
         """Nothing can be damaged."""
         return Mended()
 

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from wesaid import limits
 from wesaid.rules import branch
-from wesaid.values import Facts, Flag, Folder, Prepared, Said, SourceState, StoredEvent, Tombstone, Versions, WindowSpec
+from wesaid.values import Facts, Flag, Folder, Lost, Prepared, Said, SourceState, StoredEvent, Tombstone, Versions, WindowSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,7 @@ class State:
     marked: dict[int, int] = field(default_factory=dict)  # window -> position from which its rows are to be looked at
     missed: set[int] = field(default_factory=set)  # those of them that count as incomplete until then
     versions: Versions | None = None
+    lost: Lost | None = None
     turn: tuple[str, int] | None = None  # who reconciles, and until when
 
     def copy(self) -> State:

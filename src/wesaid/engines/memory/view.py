@@ -24,6 +24,7 @@ from wesaid.values import (
     Found,
     Gap,
     KnownFile,
+    Lost,
     Match,
     Scope,
     SessionRow,
@@ -276,6 +277,10 @@ class MemoryView:
     def folders(self) -> list[Folder]:
         """The folders that are followed, by path."""
         return [self._state.folders[path] for path in sorted(self._state.folders)]
+
+    def lost(self) -> Lost | None:
+        """What repairs could not save."""
+        return self._state.lost
 
     def totals(self) -> Mapping[str, int]:
         """Counts of everything; ``bytes`` are those of the bodies."""

@@ -13,7 +13,7 @@ from wesaid import keys, limits
 from wesaid.engines.memory.state import Row, Session, Window, entries, visible
 from wesaid.engines.memory.view import MemoryView
 from wesaid.errors import ConflictError, InputError, NotFoundError
-from wesaid.values import Facts, Folder, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
+from wesaid.values import Facts, Folder, Lost, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
 
 class MemoryWriter(MemoryView):
@@ -55,6 +55,18 @@ class MemoryWriter(MemoryView):
             Placed(id=item.event.nav.id, timestamp=item.event.timestamp, indexed=not duplicate and seq in found, duplicate=duplicate)
             for item, duplicate, seq in placed
         ]
+
+    def insert(self, window: int, before: Mapping[int, Sequence[Prepared]]) -> None:
+        """Put events in front of others, which are numbered anew."""
+        target = self._state.window(window)
+        if target is None:
+            return
+        rows: list[Row] = []
+        for row in target.rows:
+            for item in before.get(row.seq, ()):
+                rows.append(Row(len(rows), self._state.claim(item.event.timestamp) if item.said else -1, item))
+            rows.append(replace(row, seq=len(rows)))
+        target.rows = rows
 
     def rebuild(self, window: int) -> None:
         """Nothing to do: the path is resolved at every reading."""
@@ -139,6 +151,10 @@ class MemoryWriter(MemoryView):
         """Forget a file; sessions that came from it stay."""
         self._state.sources.pop(path, None)
         self._state.origins = {origin for origin in self._state.origins if origin[1] != path}
+
+    def note_lost(self, lost: Lost | None) -> None:
+        """Remember what was lost."""
+        self._state.lost = lost
 
     def note_folder(self, folder: Folder) -> None:
         """Follow a folder, or remember what of it was looked at."""

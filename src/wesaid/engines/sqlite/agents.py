@@ -44,7 +44,7 @@ class SqliteEngine:
             store = self._stores.get(name)
             if store is None:
                 path = self.home / "agents" / name / FILE_NAME
-                if not create and not path.is_file():
+                if not create and not _may_be_there(path):
                     return None
                 store = self._stores[name] = SqliteStore(path, name, create=create, synchronous=self._synchronous)
             return store
@@ -80,8 +80,8 @@ class SqliteEngine:
 
 
 def _may_be_there(path: Path) -> bool:
-    """Whether an agent has a database; a folder that may not be looked into counts, so that opening it says what is wrong."""
+    """Whether an agent has a database; what is no file, or may not be looked at, counts too, so that opening it says what is wrong."""
     try:
-        return path.is_file()
+        return path.exists()
     except PermissionError:
         return True

@@ -20,7 +20,7 @@ from wesaid.engines.sqlite.records import LOW, SHIFT, SHOWN, unpack_nav
 from wesaid.engines.sqlite.rows import source_of
 from wesaid.errors import StoreError
 from wesaid.rules import branch, fold
-from wesaid.values import Flag, Flaw
+from wesaid.values import Flag, Flaw, counted
 
 KEPT: Final = ("meta", "session", "window", "event", "source", "source_session", "tombstone", "tombstone_window")
 MADE: Final = ("path", "entry", "words", "titles", "word", "stale")  # made of the others, and can be made again
@@ -65,7 +65,7 @@ def pages(db: apsw.Connection) -> Iterator[Flaw]:
     made += [table for table in inner if exists(db, table) and not is_sound(db, table)]
     if kept:
         yield Flaw(
-            code="store.damaged", message=f"pages of the transcripts are damaged, in {_names(kept)}: some of what was said may be lost"
+            code="store.damaged", message=f"pages of the transcripts are damaged, in {_names(kept)}; some of what was said may be lost"
         )
         return
     if [table for table in made if exists(db, table)]:
@@ -114,10 +114,13 @@ def rows(db: apsw.Connection) -> Iterator[Flaw]:
     found.append(("sources that cannot be read", len(damaged_sources(db))))
     told = [f"{count} {name}" for name, count in found if count]
     if told:
-        yield Flaw(code="rows.orphaned", message=f"rows refer to nothing, or say nothing: {', '.join(told)}")
+        yield Flaw(code="rows.orphaned", message=f"rows refer to nothing, or say nothing, {', '.join(told)}")
     wrong = sum(1 for window in known if not is_numbered(db, window))
     if wrong:
-        yield Flaw(code="rows.numbers", message=f"{wrong} windows count other events than they have")
+        yield Flaw(
+            code="rows.numbers",
+            message=f"{counted(wrong, 'window counts', 'windows count')} other events than {'it has' if wrong == 1 else 'they have'}",
+        )
 
 
 def damaged_sources(db: apsw.Connection) -> list[str]:
@@ -135,10 +138,12 @@ def windows_of_events(db: apsw.Connection) -> Iterator[int]:
 
 
 def is_numbered(db: apsw.Connection, window: int) -> bool:
-    """Whether the next event of a window goes behind its last one."""
-    last = db.execute("SELECT max(place) FROM event WHERE place >= ? AND place < ?", (window << SHIFT, (window + 1) << SHIFT)).get
+    """Whether the next event of a window goes behind its last one, and none before it is missing."""
+    last, count = db.execute(
+        "SELECT max(place), count(*) FROM event WHERE place >= ? AND place < ?", (window << SHIFT, (window + 1) << SHIFT)
+    ).get
     next_seq = db.execute("SELECT next_seq FROM window WHERE window = ?", (window,)).get
-    return bool(next_seq == (0 if last is None else (int(last) & LOW) + 1))
+    return bool(next_seq == count == (0 if last is None else (int(last) & LOW) + 1))
 
 
 # ── paths ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -146,7 +151,7 @@ def paths(db: apsw.Connection) -> Iterator[Flaw]:
     """Whether the stored path of each window is the one that its events make."""
     wrong = sum(1 for (window,) in fetch(db, "SELECT window FROM window") if not is_right(db, window))
     if wrong:
-        yield Flaw(code="path.differs", message=f"the stored path of {wrong} windows is not what their events make")
+        yield Flaw(code="path.differs", message=f"the stored path of {counted(wrong, 'window')} is not what its events make")
 
 
 def is_right(db: apsw.Connection, window: int) -> bool:
@@ -184,7 +189,7 @@ def index(db: apsw.Connection) -> Iterator[Flaw]:
         yield Flaw(code="index.damaged", message="a question to the index fails; every stored message is readable")
         return
     if unlike:
-        yield Flaw(code="index.differs", message=f"{unlike} messages of the index have no words, or words of it have no message")
+        yield Flaw(code="index.differs", message=f"{counted(unlike, 'message')} of the index without words, or words without their message")
     off = int(
         db.execute(
             "SELECT count(*) FROM entry e LEFT JOIN path p ON p.place = e.place JOIN window w ON w.window = e.place >> 32"
@@ -194,14 +199,19 @@ def index(db: apsw.Connection) -> Iterator[Flaw]:
         ).get
     )
     if off:
-        yield Flaw(code="index.extra", message=f"{off} messages can be found that are not on the visible path")
+        yield Flaw(
+            code="index.extra", message=f"{counted(off, 'message')} can be found and {'is' if off == 1 else 'are'} not on the visible path"
+        )
     titled = {token for token, words in title_words(db) if words}
     held = {row[0] for row in fetch(db, "SELECT id FROM titles_docsize")}
     if titled != held:
-        yield Flaw(code="index.titles", message=f"{len(titled ^ held)} titles are missing from the index or too many in it")
+        yield Flaw(code="index.titles", message=f"{counted(len(titled ^ held), 'title')} missing from the index, or too many in it")
     old = int(db.execute("SELECT count(*) FROM entry WHERE fold < ?", (fold.VERSION,)).get)
     if old:
-        yield Flaw(code="index.old", message=f"{old} messages were indexed by older rules; they are found as before until they are renewed")
+        yield Flaw(
+            code="index.old",
+            message=f"{counted(old, 'message was', 'messages were')} indexed by older rules; what was found before is found until it is renewed",
+        )
 
 
 def _unfound(db: apsw.Connection, role: int, word: str) -> int:
@@ -240,7 +250,7 @@ def counters(db: apsw.Connection) -> Iterator[Flaw]:
     stored: Sequence[Any] = fetch(db, "SELECT value FROM meta WHERE name = 'drift'")
     wrong += not stored or not isinstance(stored[0][0], int) or stored[0][0] < drift
     if wrong:
-        yield Flaw(code="counters.wrong", message=f"{wrong} counters of messages are wrong")
+        yield Flaw(code="counters.wrong", message=f"{counted(wrong, 'counter')} of messages wrong")
 
 
 def totals(db: apsw.Connection) -> tuple[int, int]:
@@ -254,7 +264,9 @@ def state(db: apsw.Connection, now: int) -> Iterator[Flaw]:
     """What is under way or unusual without being wrong."""
     stale = int(db.execute("SELECT count(*) FROM stale").get)
     if stale:
-        yield Flaw(code="index.stale", message=f"{stale} windows wait to be indexed, beginning with the next search")
+        yield Flaw(
+            code="index.stale", message=f"{counted(stale, 'window waits', 'windows wait')} to be indexed, beginning with the next search"
+        )
     if erasing.is_pending(db):
         yield Flaw(code="erase.pending", message="something was deleted whose bytes are not erased from the files yet")
     if schema.version_of(db) < schema.VERSION:
@@ -264,7 +276,10 @@ def state(db: apsw.Connection, now: int) -> Iterator[Flaw]:
         )
     ahead = int(db.execute("SELECT count(*) FROM entry WHERE timestamp > ?", (now + limits.DAY_MS,)).get)
     if ahead:
-        yield Flaw(code="clock.future", message=f"{ahead} messages are dated more than a day ahead of this machine's clock")
+        yield Flaw(
+            code="clock.future",
+            message=f"{counted(ahead, 'message is', 'messages are')} dated more than a day ahead of this machine's clock",
+        )
 
 
 def _names(tables: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from wesaid.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreForeignError,
     StoreFullError,
     StoreIndexError,
     StoreReadOnlyError,
@@ -43,6 +44,7 @@ def connect(path: Path, check: Callable[[apsw.Connection], object], *, create: b
     with reachable(path), translated(path):
         if create and not path.exists():
             make_private(path)
+        check_file(path)
         size, log = path.stat().st_size, Path(f"{path}-wal")
         if 0 < size < limits.DATABASE_BYTES_MIN or (not size and log.exists() and log.stat().st_size):  # SQLite would delete that log
             raise StoreDamagedError(
@@ -66,6 +68,15 @@ def connect(path: Path, check: Callable[[apsw.Connection], object], *, create: b
             db.close()
             raise
     return db
+
+
+def check_file(path: Path) -> None:
+    """StoreForeignError when something lies there that is no file."""
+    if path.exists() and not path.is_file():
+        raise StoreForeignError(
+            f"{path} is {'a folder' if path.is_dir() else 'no file'}, where a database should be",
+            hint="move it away; the next append or import begins a database there",
+        )
 
 
 def _read_only(path: Path) -> apsw.Connection:
@@ -170,6 +181,12 @@ _OURS: Final[tuple[tuple[tuple[type[Exception], ...], type[WesaidError], str, st
         "{path} is damaged, or is not a wesaid database",
         "`wesaid doctor` says what is damaged; `wesaid doctor --fix` saves what is readable, after it has made a copy",
     ),
+    (
+        (apsw.SQLError,),
+        StoreDamagedError,
+        "{path} lacks a table or a column that it should have",
+        "`wesaid doctor` says what is damaged; `wesaid doctor --fix` saves what is readable, after it has made a copy",
+    ),
     ((apsw.CantOpenError,), StoreReadOnlyError, "cannot open {path}", "check that the folder exists and that you may read and write it"),
     ((apsw.IOError,), StoreError, "reading or writing {path} failed", "check the disk; everything committed before is kept"),
     (
@@ -178,7 +195,7 @@ _OURS: Final[tuple[tuple[tuple[type[Exception], ...], type[WesaidError], str, st
         "a text holds a lone surrogate, which is no character",
         "give valid Unicode; what was typed may have been cut in a character",
     ),
-    ((Exception,), StoreError, "{path}: {kind}", "`wesaid doctor` looks for what is wrong"),
+    ((Exception,), StoreError, "{path} could not be used (SQLite: {kind})", "`wesaid doctor` looks for what is wrong"),
 )
 
 

@@ -16,7 +16,7 @@ import apsw
 
 from wesaid import limits
 from wesaid.engines.sqlite import checking, schema
-from wesaid.engines.sqlite.connection import reachable, translated
+from wesaid.engines.sqlite.connection import check_file, reachable, translated
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.errors import StoreDamagedError, StoreForeignError
@@ -56,18 +56,41 @@ class SqliteInspection:
 def inspecting(path: Path, agent_id: str) -> Iterator[SqliteInspection]:
     """A consistent reading of a file. StoreError and its children."""
     with reachable(path):
+        check_file(path)
         size = path.stat().st_size
+        log = Path(f"{path}-wal")
+        is_empty = size == 0 and not (log.exists() and log.stat().st_size)
+    if is_empty:  # as a program leaves it that ends before it has made the tables, and as somebody leaves it who has emptied it
+        with _nothing() as db:
+            yield SqliteInspection(db, path, agent_id)
+        return
     if size < limits.DATABASE_BYTES_MIN:
         raise StoreDamagedError(f"{path} has {size} bytes: too short to be a database", hint="`wesaid doctor --fix` begins it anew")
     with translated(path):
         db = unchanging(path)
     try:
         with translated(path):
-            if _version(db, path) == 0:
+            if _version(db, path) == 0 and int(db.pragma("page_count") or 0) > 1:
                 raise StoreDamagedError(f"{path} has no tables", hint="`wesaid doctor --fix` begins it anew")
+            is_empty = schema.version_of(db) == 0
             schema.seen_as_new(db)
             db.execute("BEGIN")
-        yield SqliteInspection(db, path, agent_id)
+        if not is_empty:
+            yield SqliteInspection(db, path, agent_id)
+    finally:
+        db.close()
+    if is_empty:
+        with _nothing() as db:
+            yield SqliteInspection(db, path, agent_id)
+
+
+@contextmanager
+def _nothing() -> Iterator[apsw.Connection]:
+    """What a file without tables will be when it is opened."""
+    db = apsw.Connection(":memory:")
+    try:
+        schema.migrate(db)
+        yield db
     finally:
         db.close()
 

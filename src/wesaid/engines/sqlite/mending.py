@@ -10,12 +10,12 @@ from typing import Final
 
 import apsw
 
-from wesaid.engines.sqlite import checking, erasing, marking, schema
+from wesaid.engines.sqlite import checking, erasing, losses, marking, schema
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.records import LOW, SHIFT
 from wesaid.engines.sqlite.writer import SqliteWriter
 from wesaid.rules import branch
-from wesaid.values import Flag, Mended
+from wesaid.values import Flag, Lost, Mended
 
 _LONELY: Final = (
     "DELETE FROM path WHERE NOT EXISTS (SELECT 1 FROM event e WHERE e.place = path.place)",
@@ -24,8 +24,8 @@ _LONELY: Final = (
 )
 
 
-def mend(db: apsw.Connection, writer: SqliteWriter, agent_id: str, *, anew: bool) -> Mended:
-    """See ``engines.contract.Store.mend``."""
+def mend(db: apsw.Connection, writer: SqliteWriter, agent_id: str, *, anew: bool, now: int | None) -> Mended:
+    """See ``engines.contract.Store.mend``; without ``now`` somebody else has told already what was lost."""
     orphans = adopt(db, agent_id)
     anew = anew or orphans > 0  # index rows name the session that their window had
     if anew:
@@ -41,16 +41,22 @@ def mend(db: apsw.Connection, writer: SqliteWriter, agent_id: str, *, anew: bool
     for (rid,) in lonely:
         db.execute("DELETE FROM words WHERE rowid = ?", (rid,))
         db.execute("DELETE FROM entry WHERE rid = ?", (rid,))
-    paths = 0
+    paths, lost = 0, dict[str, int]()
     for (window,) in fetch(db, "SELECT window FROM window"):
         if not (checking.is_right(db, window) and checking.is_numbered(db, window)):
-            _again(db, writer, window)
+            gone = _again(db, writer, window)
             paths += 1
+            if gone:
+                key = db.execute("SELECT s.key FROM window w JOIN session s ON s.token = w.session WHERE w.window = ?", (window,)).get
+                lost[str(key)] = lost.get(str(key), 0) + gone
+    if lost and now is not None:
+        losses.read_anew(db, lost)
+        losses.note(db, losses.added(losses.lost(db), Lost(at=now, events=lost)))
     remade = 0
     if anew:
         writer.drop_index()
         remade = int(db.execute("SELECT count(*) FROM stale").get)
-    return Mended(paths=paths, orphans=orphans + len(lonely), indexes=remade, counters=_count(db))
+    return Mended(paths=paths, orphans=orphans + len(lonely), indexes=remade, counters=_count(db), lost=sum(lost.values()))
 
 
 def _make_tables(db: apsw.Connection) -> None:
@@ -72,9 +78,15 @@ def adopt(db: apsw.Connection, agent_id: str) -> int:
     dialect = db.execute("SELECT dialect FROM session GROUP BY dialect ORDER BY count(*) DESC LIMIT 1").get or "openclaw"
     lost = [window for window in checking.windows_of_events(db) if window not in known]
     for window in lost:
+        # It may have been hidden since its chain was rewound into another window, which then has the same events: history alone shows it.
+        base = window << SHIFT
+        copied = (
+            "SELECT EXISTS (SELECT 1 FROM event e JOIN event o ON o.id = e.id AND o.place >> ?3 <> ?4 WHERE e.place >= ?1 AND e.place < ?2)"
+        )
+        findable = not db.execute(copied, (base, base + LOW, SHIFT, window)).get
         db.execute(
-            "INSERT INTO window (window, session, session_id, ordinal, reason, created_at, findable, cursor) VALUES (?, 0, ?, 0, 'recovered', 0, 1, ?)",
-            (window, f"recovered-{window}", branch.START.to_json()),
+            "INSERT INTO window (window, session, session_id, ordinal, reason, created_at, findable, cursor) VALUES (?, 0, ?, 0, 'recovered', 0, ?, ?)",
+            (window, f"recovered-{window}", findable, branch.START.to_json()),
         )
     homeless = fetch(db, "SELECT window, session_id FROM window WHERE session NOT IN (SELECT token FROM session)")
     for window, session_id in homeless:
@@ -97,10 +109,12 @@ def adopt(db: apsw.Connection, agent_id: str) -> int:
     return len(homeless)
 
 
-def _again(db: apsw.Connection, writer: SqliteWriter, window: int) -> None:
-    """Store a window's path anew. Its index rows stay where they are on it; the rest are dropped as the window is indexed again."""
+def _again(db: apsw.Connection, writer: SqliteWriter, window: int) -> int:
+    """Store a window's path anew; how many of its events are not there. Its index rows stay where they are on it; the rest are dropped as the window is indexed again."""
     base, end = window << SHIFT, (window + 1) << SHIFT
     places = [place for (place,) in fetch(db, "SELECT place FROM event WHERE place >= ? AND place < ? ORDER BY place", (base, end))]
+    counted = db.execute("SELECT next_seq FROM window WHERE window = ?", (window,)).get
+    lost = max(counted if counted <= LOW else 0, (places[-1] & LOW) + 1 if places else 0) - len(places)
     db.execute("DELETE FROM path WHERE (spot >= ?1 AND spot < ?2) OR (place >= ?1 AND place < ?2)", (base, end))
     for seq, place in enumerate(places):  # numbered without gaps, from below, so that no number is taken
         if place != base + seq:
@@ -117,6 +131,7 @@ def _again(db: apsw.Connection, writer: SqliteWriter, window: int) -> None:
         )
     else:
         db.execute("DELETE FROM stale WHERE window = ?", (window,))
+    return lost
 
 
 def _count(db: apsw.Connection) -> int:

@@ -228,6 +228,15 @@ class Placing:
         if state.path_length - common <= limits.PATH_CUT_ROWS:
             self.complete(state, state.path_length, {place & LOW: event.said for place, event in (fresh or {}).items()})
 
+    def move(self, window: int, start: int, end: int, by: int) -> None:
+        """Give the events of a window from seq ``start`` up to ``end`` numbers that are higher; their path and index rows follow."""
+        base = window << SHIFT
+        for table in ("event", "entry", "path"):
+            rows = fetch(
+                self._db, f"SELECT place FROM {table} WHERE place >= ? AND place < ? ORDER BY place DESC", (base + start, base + end)
+            )
+            self._db.executemany(f"UPDATE {table} SET place = place + ? WHERE place = ?", [(by, place) for (place,) in rows])
+
     def _first_missing(self, state: WindowState, common: int) -> int:
         """The first position from ``common`` on whose index row is not there; the end of the path when none lacks: hidden ones came back."""
         base = state.window << SHIFT

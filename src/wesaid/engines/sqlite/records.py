@@ -39,7 +39,7 @@ def unpack_body(stored: bytes) -> bytes:
             return zlib.decompress(rest)
     except zlib.error as error:
         raise StoreDamagedError("a stored event cannot be unpacked", hint="copy the database aside and import its source again") from error
-    raise StoreDamagedError("a stored event has a coding that this wesaid does not know", hint="upgrade wesaid (pip install -U wesaid)")
+    raise StoreDamagedError("a stored event has a coding that this wesaid does not know", hint="upgrade wesaid as it was installed")
 
 
 def pack_nav(nav: Nav) -> int:

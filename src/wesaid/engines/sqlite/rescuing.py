@@ -17,6 +17,7 @@ from typing import Any, Final
 import apsw
 
 from wesaid import limits
+from wesaid.engines.sqlite import losses
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.leaves import Row
 from wesaid.engines.sqlite.records import LOW, SHIFT, unpack_body
@@ -40,7 +41,8 @@ class Read:
     events: int = 0
     lost: dict[str | None, int] = field(default_factory=dict)  # events by session key; None: of no session that is known
     unreadable: list[str] = field(default_factory=list)  # tables with damage
-    sources: list[str] = field(default_factory=list)  # forgotten, so that an import reads them again
+    uncounted: bool = False  # and events of which it is not known how many they were
+    deletions: bool = False  # which sessions were deleted could not be read
 
 
 class _Space:
@@ -84,8 +86,6 @@ def rescue(source: apsw.Connection, target: apsw.Connection, leaves: Leaves | No
     read.sessions = int(target.execute("SELECT count(*) FROM session").get)
     read.events = int(target.execute("SELECT count(*) FROM event").get)
     _account(target, expected, read)
-    if not read.lost and read.unreadable == ["event"]:
-        read.unreadable.clear()  # whatever was damaged, every event that was counted is there
     return read
 
 
@@ -97,21 +97,34 @@ def _account(target: apsw.Connection, expected: dict[int, int], read: Read) -> N
         if there < count:
             key = target.execute("SELECT s.key FROM window w JOIN session s ON s.token = w.session WHERE w.window = ?", (window,)).get
             read.lost[key] = read.lost.get(key, 0) + count - there
-    unknown = None in read.lost or any(table in read.unreadable for table in ("session", "window"))
-    for path, keys in fetch(target, "SELECT path, keys FROM source ORDER BY path"):
-        if unknown or any(key in read.lost for key in _list(keys)):
-            read.sources.append(path)
-    for path in read.sources:
-        target.execute("DELETE FROM source WHERE path = ?", (path,))
-        target.execute("DELETE FROM source_session WHERE path = ?", (path,))
+    if read.unreadable == ["event"] and not read.lost:
+        read.unreadable.clear()  # whatever was damaged, every event that was counted is there
+    damaged = set(read.unreadable)
+    unknown = None in read.lost or not damaged.isdisjoint(("session", "window"))
+    read.uncounted = {"event", "window"} <= damaged
+    if unknown or read.lost:
+        losses.read_anew(target, None if unknown else [key for key in read.lost if key is not None])
+    read.deletions = not damaged.isdisjoint(("tombstone", "tombstone_window"))
+    if read.deletions and "session" not in damaged:
+        _deleted_again(target)
 
 
-def _list(text: str) -> list[Any]:
+def _deleted_again(target: apsw.Connection) -> None:
+    """Tombstones of sessions that came from a source and are not there: whatever else took them out, they were deleted."""
+    for (told,) in fetch(target, "SELECT keys FROM source"):
+        for key in _list(told):
+            target.execute(
+                "INSERT OR IGNORE INTO tombstone (key, deleted_at) SELECT ?1, 0 WHERE NOT EXISTS (SELECT 1 FROM session WHERE key = ?1)",
+                (key,),
+            )
+
+
+def _list(text: str) -> list[str]:
     try:
         found = json.loads(text)
     except ValueError:
         return []
-    return found if isinstance(found, list) else []
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,12 +18,12 @@ from typing import Final
 import apsw
 
 from wesaid import limits
-from wesaid.engines.sqlite import leaves, mending, rescuing, schema
+from wesaid.engines.sqlite import leaves, losses, mending, rescuing, schema
 from wesaid.engines.sqlite.connection import make_private
 from wesaid.engines.sqlite.inspecting import unchanging
 from wesaid.engines.sqlite.store import SqliteStore
 from wesaid.errors import StoreBusyError, StoreDamagedError, StoreError, StoreForeignError
-from wesaid.values import Salvaged
+from wesaid.values import Lost, Salvaged
 
 NEW: Final = ".salvaging"  # after the database's name: a new file that is not finished; of no use after a kill
 ASIDE: Final = ".damaged-"  # after the database's name, before the time
@@ -39,7 +39,7 @@ def salvage(path: Path, agent_id: str, *, now: int, synchronous: str) -> Salvage
         _remove(new)
         make_private(new)
         try:
-            read = _rescued(aside, new)
+            read = _rescued(aside, new, now)
             _finish(new, agent_id, synchronous, read)
             _swap(path, new, file)
         except BaseException:
@@ -51,7 +51,8 @@ def salvage(path: Path, agent_id: str, *, now: int, synchronous: str) -> Salvage
         events=read.events,
         lost=read.lost,
         unreadable=tuple(read.unreadable),
-        sources=tuple(read.sources),
+        uncounted=read.uncounted,
+        deletions=read.deletions,
     )
 
 
@@ -120,7 +121,7 @@ def _copy(read: Callable[[int, int], bytes], size: int, target: Path) -> None:
         os.fsync(out.fileno())
 
 
-def _rescued(aside: Path, new: Path) -> rescuing.Read:
+def _rescued(aside: Path, new: Path, now: int) -> rescuing.Read:
     """Rows of the copy in the new file. A copy whose first page is no database's gets a new first page, in a copy of the copy."""
     target = apsw.Connection(str(new), flags=apsw.SQLITE_OPEN_READWRITE)
     grafted, whole = (new.with_name(f"{new.name}-{name}") for name in ("graft", "whole"))
@@ -133,10 +134,16 @@ def _rescued(aside: Path, new: Path) -> rescuing.Read:
             _graft(aside, new, grafted)
             base, source = grafted, _opened(grafted)
         if source is None:
-            return rescuing.Read(unreadable=["all tables"])
+            losses.note(target, Lost(at=now, uncounted=True, deletions=True, aside=str(aside)))
+            return rescuing.Read(unreadable=["all tables"], uncounted=True, deletions=True)
         target.execute("BEGIN")
         with _pages(base, whole, size) as strays:
             read = rescuing.rescue(source, target, strays)
+        lost = {key or "": count for key, count in read.lost.items()}
+        before = losses.lost(source)
+        losses.note(
+            target, losses.added(before, Lost(at=now, events=lost, uncounted=read.uncounted, deletions=read.deletions, aside=str(aside)))
+        )
         target.execute("COMMIT")
         source.close()
     finally:
@@ -220,7 +227,7 @@ def _finish(new: Path, agent_id: str, synchronous: str, read: rescuing.Read) -> 
     store = SqliteStore(new, agent_id, create=False, synchronous=synchronous)
     try:
         with store.writing() as writer:
-            mending.mend(store.connection, writer, agent_id, anew=True)
+            mending.mend(store.connection, writer, agent_id, anew=True, now=None)
         store.checkpoint()
         sound = all(row == "ok" for (row,) in store.connection.execute("PRAGMA integrity_check"))
         there = int(store.connection.execute("SELECT count(*) FROM event").get)

@@ -94,7 +94,7 @@ def version_of(db: apsw.Connection) -> int:
     if version > VERSION:
         raise StoreNewerError(
             f"{db.filename} has schema version {version}; this wesaid knows up to {VERSION}",
-            hint="upgrade wesaid (pip install -U wesaid); nothing was changed",
+            hint="upgrade wesaid as it was installed; nothing was changed",
             details={"found": version, "known": VERSION},
         )
     return int(version)

@@ -123,12 +123,12 @@ class SqliteStore:
         finally:
             self._give(db, lookup)
 
-    def mend(self, *, anew: bool) -> Mended:
+    def mend(self, *, anew: bool, now: int) -> Mended:
         """See the contract."""
         with self.writing() as writer:
             self._known_words.forget()
             self._hints.clear()
-            return mending.mend(self.connection, writer, self.agent_id, anew=anew)
+            return mending.mend(self.connection, writer, self.agent_id, anew=anew, now=now)
 
     def checkpoint(self) -> bool:
         """See the contract."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 from wesaid import limits
-from wesaid.engines.sqlite import erasing, following, marking, narrowing
+from wesaid.engines.sqlite import erasing, following, losses, marking, narrowing
 from wesaid.engines.sqlite.connection import reader
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.records import SHIFT, SHOWN
@@ -25,6 +25,7 @@ from wesaid.values import (
     Found,
     Gap,
     KnownFile,
+    Lost,
     Match,
     Scope,
     SessionRow,
@@ -328,6 +329,10 @@ class SqliteView:
     def folders(self) -> list[Folder]:
         """See the contract."""
         return following.folders(self._db)
+
+    def lost(self) -> Lost | None:
+        """See the contract."""
+        return losses.lost(self._db)
 
     def totals(self) -> Mapping[str, int]:
         """See the contract."""

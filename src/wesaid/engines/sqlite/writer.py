@@ -15,7 +15,7 @@ from pathlib import Path
 import apsw
 
 from wesaid import keys, limits
-from wesaid.engines.sqlite import following, marking
+from wesaid.engines.sqlite import following, losses, marking
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.erasing import PENDING
 from wesaid.engines.sqlite.index import Index
@@ -25,7 +25,7 @@ from wesaid.engines.sqlite.records import SHIFT, SHOWN, pack_body, pack_nav, unp
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import branch
-from wesaid.values import Facts, Folder, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
+from wesaid.values import Facts, Folder, Lost, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
 _DIGEST_BYTES = 16  # nobody finds two bodies of one digest
 _NEVER_USED = 1 << 31  # windows are numbered below this, so that a place fits 63 bits
@@ -144,7 +144,9 @@ class SqliteWriter(SqliteView):
                 places.append(None)
                 continue
             step = branch.advance(state.cursor, nav, lambda name: self._placing.known(state.window, name)) if not waiting else None
-            place = self._insert(state, each)
+            place = (state.window << SHIFT) + state.next_seq
+            self._write(place, each)
+            state.next_seq += 1
             places.append(place)
             resolved += isinstance(step, branch.Diverges)
             if step is None or resolved > limits.APPEND_RESOLUTIONS:
@@ -159,11 +161,9 @@ class SqliteWriter(SqliteView):
             for each, place in zip(prepared, places, strict=True)
         ]
 
-    def _insert(self, state: WindowState, prepared: Prepared) -> int:
-        """The row of an event behind its window's last; its place."""
-        event = prepared.event
-        nav = event.nav
-        place = (state.window << SHIFT) + state.next_seq
+    def _write(self, place: int, prepared: Prepared) -> None:
+        """The row of an event."""
+        event, nav = prepared.event, prepared.event.nav
         self._db.execute(
             "INSERT INTO event (place, id, type, nav, parent, target, append_parent, timestamp, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -178,8 +178,6 @@ class SqliteWriter(SqliteView):
                 pack_body(prepared.body),
             ),
         )
-        state.next_seq += 1
-        return place
 
     def _indexed(self, places: Sequence[int]) -> set[int]:
         """Which of these places have an index row now."""
@@ -187,6 +185,24 @@ class SqliteWriter(SqliteView):
         return {
             place for (place,) in fetch(self._db, "SELECT n.place FROM json_each(?) j CROSS JOIN entry n ON n.place = j.value", (wanted,))
         }
+
+    def insert(self, window: int, before: Mapping[int, Sequence[Prepared]]) -> None:
+        """See the contract."""
+        state = self._placing.window(window)
+        self._bodies.clear()
+        self._remembered = 0
+        left, end, fresh = sum(len(group) for group in before.values()), state.next_seq, dict[int, Prepared]()
+        state.next_seq += left
+        for seq in sorted(before, reverse=True):  # from behind, so that each event moves once, to where nothing is
+            self._placing.move(window, seq, end, left)
+            left -= len(before[seq])
+            for place, prepared in enumerate(before[seq], (window << SHIFT) + seq + left):
+                self._write(place, prepared)
+                fresh[place] = prepared
+            end = seq
+        self._placing.resolve(state, fresh)
+        self._placing.save(state)
+        self._count(state)
 
     def _has(self, window: int, name: str, body: bytes) -> bool:
         """Whether a window has an event of this id and body. Of an id that comes again the bodies are unpacked once a transaction."""
@@ -264,6 +280,10 @@ class SqliteWriter(SqliteView):
         """See the contract."""
         self._db.execute("DELETE FROM source WHERE path = ?", (path,))
         self._db.execute("DELETE FROM source_session WHERE path = ?", (path,))
+
+    def note_lost(self, lost: Lost | None) -> None:
+        """See the contract."""
+        losses.note(self._db, lost)
 
     def note_folder(self, folder: Folder) -> None:
         """See the contract."""
