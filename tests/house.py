@@ -54,6 +54,7 @@ ROOMS = (
             "wesaid.importers.known",
             "wesaid.importers.payloads",
             "wesaid.importers.coding",
+            "wesaid.importers.repairing",
         ),
     ),
     Room(

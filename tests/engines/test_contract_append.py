@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine_tools import KEY, OTHER, add, at, begin, count, current, every, facts, found, ids, leaf, path_ids, say
+from engine_tools import KEY, OTHER, add, at, begin, complete, count, current, every, facts, found, ids, leaf, path_ids, say
 from wesaid.errors import ConflictError, InputError, NotFoundError, StoreError
 from wesaid.values import EVERYTHING, Flag
 
@@ -52,6 +52,26 @@ def test_a_reading_is_a_snapshot(store, reopened):
         add(store, say("b", "quick", step=1))
         assert view.session(KEY).message_count == 1
         assert view.path_length(view.windows(KEY)[0].window) == 1
+
+
+@pytest.mark.parametrize("parent", [{}, {"parentId": None}, {"parentId": "u"}, {"parentId": "r"}], ids=["absent", "null", "itself", "root"])
+def test_one_id_again_and_again_ends_as_when_each_comes_alone(engine, parent):
+    """However many events of one transaction share an id: the newest counts, equal ones are there already, and what is found is the same."""
+    texts = ["quick 0", *(f"quick {n % 30}" for n in range(60))]
+    events = [say("r", "root"), *(say("u", text, step=1, **parent) for text in texts), say("v", "quick last", step=99)]
+    alone, together = (engine.store(name, create=True) for name in ("alone", "together"))
+    begin(alone)
+    begin(together)
+    one_by_one = [placed for event in events for placed in add(alone, event)]
+    at_once = add(together, *events)
+    assert [(one.id, one.duplicate) for one in at_once] == [(one.id, one.duplicate) for one in one_by_one]
+    assert sum(one.duplicate for one in at_once) == 31
+    complete(alone)
+    complete(together)
+    assert path_ids(together) == path_ids(alone)
+    for word in ("quick", "root", "last", "0", "29"):
+        assert ids(together, word) == ids(alone, word)
+    assert count(together) == count(alone)
 
 
 def test_many_messages_are_appended_in_order_in_one_transaction(store):

@@ -336,3 +336,21 @@ def test_each_golden_vector_gives_its_path_and_its_searchable_messages(store, na
     assert [event.id for event in path if event.redact_version is not None] == wanted
     assert {id_ for word in words for id_ in ids(store, word)} == set(wanted)
     assert count(store) == len(wanted)
+
+
+def test_one_window_is_had_by_its_id_or_as_the_current_one(store):
+    """Of many, also when another session has a window of that id; what is not there is none."""
+    begin(store)
+    begin(store, key=OTHER)
+    with store.writing() as writer:
+        for ordinal in (3, 1, 2):
+            writer.append(KEY, [], window=WindowSpec(session_id=f"w{ordinal}", ordinal=ordinal))
+        writer.append(OTHER, [], window=WindowSpec(session_id="w1", ordinal=1))
+    with store.reading() as view:
+        every = view.windows(KEY)
+        assert [view.window(KEY, one.session_id) for one in every] == every
+        assert view.window(KEY) == every[-1]
+        assert view.window(KEY).session_id == "w3"
+        assert view.window(OTHER, "w1") == view.windows(OTHER)[-1]
+        assert view.window(OTHER, "w2") is None
+        assert view.window("agent:main:nobody") is None

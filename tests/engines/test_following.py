@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine_tools import KEY, OTHER, at, begin, ids, say
+from wesaid import limits
 from wesaid.errors import StoreBusyError
 from wesaid.values import EVERYTHING, Filters, Folder, KnownFile, Scope, SourceState
 
@@ -34,6 +35,15 @@ def test_files_are_walked_by_path_a_page_at_a_time(store: Any) -> None:
         assert paths(first) == ["/t/0", "/t/1"]
         assert paths(view.files(after=first[-1].path, limit=9)) == ["/t/2", "/t/3", "/t/4"]
         assert view.files(after="/t/4", limit=9) == []
+
+
+def test_which_paths_are_known_is_asked_for_many_at_once(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over pages, in any order, missing files too; what is no known path is not told."""
+    monkeypatch.setattr(limits, "FRESH_PAGE_FILES", 2)
+    note(store, *(source(f"/t/{number}", missing=number == 3) for number in range(5)))
+    with store.reading() as view:
+        assert view.known_paths([f"/t/{number}" for number in range(9, -1, -2)]) == {"/t/1", "/t/3"}
+        assert view.known_paths([]) == set()
 
 
 @pytest.mark.parametrize("size", [0, 1, 10])

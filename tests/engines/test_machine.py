@@ -288,6 +288,8 @@ class TwoEnginesWithSmallBounds(TwoEngines):
     """Rewinds hide their rows, switches wait to be rebuilt, scopes are joined: what else only thousands of rows bring about."""
 
     bounds: ClassVar[dict[str, int]] = {
+        "APPEND_RESOLUTIONS": 0,
+        "BODIES_REMEMBERED": 1,
         "PATH_CUT_ROWS": 1,
         "REBUILD_SLICE_ROWS": 2,
         "SCOPE_TOKENS": 1,

@@ -113,6 +113,29 @@ def test_a_line_that_is_too_long_is_damage_and_is_not_kept(tmp_path: Path, monke
     assert (ids(lines), sum(line.damaged for line in lines), lines[-1].end) == (["a", "b"], 1, (tmp_path / "f").stat().st_size)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_inside_a_line_that_is_too_long_one_may_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    """It comes in pieces, which name where it begins, so that a reading that stopped can go on from there."""
+    monkeypatch.setattr(limits, "LINE_BYTES", 1000)
+    monkeypatch.setattr(limits, "READ_CHUNK_BYTES", 301)
+    lines = read(tmp_path / "f", f"{record('a')}\n{'x' * 5000}\n{record('b')}\n".encode(encoding))
+    pieces = [line for line in lines if line.piece]
+    assert len(pieces) > 10
+    assert {line.end for line in pieces} == {lines[0].end}
+    rest = list(reading.lines(str(tmp_path / "f"), pieces[-1].end))
+    assert (ids(rest), sum(line.damaged for line in rest), rest[-1].end) == (["b"], 1, lines[-1].end)
+
+
+def test_a_file_that_is_one_endless_line_is_not_read_to_be_guessed(tmp_path: Path) -> None:
+    """Nor what stands behind such a line: eight gigabytes of nothing are looked at as far as a line may go."""
+    path = tmp_path / "f"
+    path.write_text(record("a") + "\n")
+    os.truncate(path, 8 * 1024**3)
+    with path.open("ab") as stream:
+        stream.write(f"\n{record('b')}\n".encode())
+    assert [found["id"] for found in reading.head(str(path))] == ["a"]
+
+
 @given(
     parts=st.lists(st.sampled_from(["one", "bad", "blank", "two", "list"]), max_size=12), chunk=st.integers(1, 200), at=st.integers(0, 12)
 )

@@ -93,6 +93,25 @@ def test_markdown_is_what_is_visible_redacted(lab):
     assert SECRET in lab.exported(format="md", reveal=True)
 
 
+@pytest.mark.parametrize("brackets", ["[]", ("""{"a":""", "}")], ids=["lists", "objects"])
+def test_a_record_that_is_nested_without_end_breaks_no_export(disk, tmp_path, brackets):
+    """As deep as a parser goes: what is too deep to be looked through is left out, what stands before and behind it is there."""
+    opening_, closing = brackets
+    deep = f'{{"type":"message","id":"b","parentId":"a","deep":{opening_ * 900}"{SECRET}"{closing * 900},"message":{{"role":"user","content":"walrus"}}}}'
+    file = tmp_path / "deep.jsonl"
+    file.write_text(
+        f'{{"type":"message","id":"a","parentId":null,"message":{{"role":"user","content":"otter"}}}}\n{deep}\n', encoding="utf-8"
+    )
+    importing.import_paths(disk.home, [file], tool="openclaw")
+    with disk.home.store("main").reading() as view:
+        [row] = view.sessions(EVERYTHING)
+    text = "".join(exporting.export(disk.home, OPERATOR, row.facts.key))
+    assert [json.loads(one)["id"] for one in text.splitlines()] == ["a", "b"]
+    assert "walrus" in text
+    assert SECRET not in text
+    assert '{"omitted":true}' in text
+
+
 def test_a_long_session_is_exported_whole(lab):
     """Over several slices, in order."""
     lab.say_all([f"message {number}" for number in range(1100)])

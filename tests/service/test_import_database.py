@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 import pytest
 
-from openclaw_database import AUTH, Claw, chain, said
+from openclaw_database import AUTH, T0, Claw, chain, said
 from wesaid import limits
 from wesaid.errors import NotFoundError
 from wesaid.service import doctor, importing, writing
@@ -668,3 +668,19 @@ def test_a_read_only_folder_is_read(lab: Any, claw: Claw, state: Path) -> None:
     finally:
         claw.path.parent.chmod(0o700)
     assert lab.ids("walrus") == ["m1"]
+
+
+def test_a_session_of_very_many_windows_is_taken_in_like_any_other(disk: Any, claw: Claw, state: Path) -> None:
+    """A window more is a window's work more: what looked at all of them for each would not come to an end here."""
+    count = 3000
+    claw.node(MAIN, f"w{count - 1}")
+    claw.db.execute("BEGIN")
+    windows_ = ((f"w{n}", MAIN, f"w{n - 1}" if n else None, None, T0 + n, T0 + n) for n in range(count))
+    claw.db.executemany("INSERT INTO session_windows VALUES (?,?,?,?,?,?)", windows_)
+    events = ((f"w{n}", json.dumps(said(f"m{n}", None, f"zebra {n}")), T0 + n) for n in range(count))
+    claw.db.executemany("INSERT INTO transcript_events(session_id,seq,event_json,created_at) VALUES(?,0,?,?)", events)
+    claw.db.execute("COMMIT")
+    claw.close()
+    assert bring(disk, state)["imported"] == count
+    assert [name for name, _, _ in windows(disk, MAIN)] == [f"w{n}" for n in range(count)]
+    assert rows(disk)[MAIN].message_count == count

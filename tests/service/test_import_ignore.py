@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wesaid import limits
 from wesaid.service import importing, opening
 from wesaid.service.import_ignore import Ignoring
 from wesaid.service.opening import Home
@@ -59,6 +60,17 @@ def test_rules_mean_what_they_mean_to_git(tmp_path: Path, rules: str, left_out: 
     ignoring.enter(str(tmp_path))
     said = {path: ignoring.leaves_out(str(tmp_path / path)) for path in [*left_out.split(" "), *kept.split(" ")] if path}
     assert said == {path: path in left_out.split(" ") for path in said}
+
+
+def test_a_rule_counts_wherever_it_stands_in_a_long_file(tmp_path: Path) -> None:
+    """A file is read whole; one that is too large to be a person's leaves out its folder, as one that cannot be read does."""
+    (tmp_path / ".wesaidignore").write_text("/no/such/folder/\n" * 2000 + "secret/")
+    ignoring = Ignoring(())
+    ignoring.enter(str(tmp_path))
+    assert [ignoring.leaves_out(str(tmp_path / path)) for path in ("secret/x", "open/x")] == [True, False]
+    (tmp_path / ".wesaidignore").write_text("#" * (limits.IGNORE_BYTES + 1))
+    ignoring.enter(str(tmp_path))
+    assert [ignoring.leaves_out(str(path)) for path in (tmp_path / "open" / "x", tmp_path.parent / "x")] == [True, False]
 
 
 def test_inner_rules_win_over_outer_ones_and_over_the_setting(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ ONE_EACH = [(rule.kind, *rule.examples[0]) for rule in redact.RULES]
 SK = "sk-test-Zq8Wv7Xu6Yt5Sr4Pn3Mk2"
 SPLITS = ("", "\u200b", "\x1b[1m", "%00")
 
+ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
 
 def runs(secret: str) -> set[str]:
     """Every run of six characters, line ends apart."""
@@ -32,9 +34,9 @@ def runs(secret: str) -> set[str]:
 
 
 def leaves(value):
-    """Every text in an answer; names of fields apart, which are ours."""
+    """Every text in an answer; names of fields apart, which are ours, and ids, which may look like a piece of a key by chance."""
     if isinstance(value, str):
-        yield value
+        yield from () if ID.fullmatch(value) else (value,)
     elif isinstance(value, dict):
         yield from (name for name in value if not re.fullmatch("[A-Za-z_]{1,24}", name))
         yield from (leaf for inner in value.values() for leaf in leaves(inner))

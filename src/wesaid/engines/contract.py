@@ -83,6 +83,9 @@ class View(Protocol):
     def windows(self, key: str) -> list[WindowRow]:
         """Every window of a session, oldest first; the last one is current."""
 
+    def window(self, key: str, session_id: str | None = None) -> WindowRow | None:
+        """The window of a session that has this id; without one its current window. What this costs does not depend on how many there are."""
+
     def tombstone(self, key: str) -> Tombstone | None:
         """What a deleted session left, until it is brought back on purpose."""
 
@@ -180,6 +183,9 @@ class View(Protocol):
 
     def files(self, *, after: str, limit: int) -> list[KnownFile]:
         """Known sources by path, from the first one after ``after`` on (``""``: from the first)."""
+
+    def known_paths(self, paths: Iterable[str]) -> set[str]:
+        """Which of these paths are known sources; a statement a page of paths."""
 
     def folders(self) -> list[Folder]:
         """The folders that are followed, by path."""

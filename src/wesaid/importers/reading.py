@@ -11,14 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -27,27 +26,23 @@ from wesaid.errors import SourceError
 from wesaid.importers import coding
 from wesaid.importers.coding import UTF8, Encoding
 from wesaid.importers.payloads import omit_payloads
+from wesaid.importers.repairing import clean, parse
 
 Record = dict[str, Any]
-
-_LENIENT: Final = json.JSONDecoder(strict=False)
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-# What only a whole record has: tells one from an inner object that happens to end where a cut line ends.
-_RECORD_KEYS: Final = frozenset({"timestamp", "uuid", "parentId", "parentUuid", "message", "sessionId"})
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of a file: its records (two when a newline was lost), and what was lost of it.
 
-    ``end`` is the offset to go on from; of a pending line it is the line's beginning.
+    ``end`` is the offset to go on from; of a pending line and of a piece it is the line's beginning.
     """
 
     end: int
     records: tuple[Record, ...]
     damaged: int = 0  # 1: something of this line is lost
     pending: bool = False  # the last line, unterminated and not whole: still being written
+    piece: bool = False  # part of a line that is too long to keep, which goes on: whoever has no more time may stop here
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +212,7 @@ def document(path: str) -> Record:
         except OSError as error:
             raise failure(path, error) from error
     try:
-        value = _clean(json.loads(data.decode("utf-8-sig", "replace"), strict=False)) if len(data) <= limits.LINE_BYTES else None
+        value = clean(json.loads(data.decode("utf-8-sig", "replace"), strict=False)) if len(data) <= limits.LINE_BYTES else None
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
@@ -227,11 +222,11 @@ def document(path: str) -> Record:
 
 
 def head(path: str) -> list[Record]:
-    """The records of a file's beginning, for guessing: at most ``GUESS_LINES`` lines of ``GUESS_BYTES`` bytes."""
+    """The records of a file's beginning, for guessing: at most ``GUESS_LINES`` lines of ``GUESS_BYTES`` bytes; none behind one too long to keep."""
     found: list[Record] = []
     for number, line in enumerate(lines(path)):
         found.extend(line.records)
-        if number >= limits.GUESS_LINES or line.end >= limits.GUESS_BYTES:
+        if line.piece or number >= limits.GUESS_LINES or line.end >= limits.GUESS_BYTES:
             break
     return found
 
@@ -248,15 +243,15 @@ def lines(path: str, offset: int = 0) -> Iterator[Line]:
             encoding = coding.of(handle.read(coding.MARK_BYTES))
             handle.seek(max(offset, encoding.skip))
             for raw, end, whole in _split(handle, encoding):
-                yield _line(raw, end, encoding, whole=whole)
+                yield _line(raw, end, encoding, whole=whole) if whole is not None else Line(end, (), piece=True)
         except OSError as error:
             raise failure(path, error) from error
 
 
-def _split(handle: BinaryIO, encoding: Encoding) -> Iterator[tuple[bytes | None, int, bool]]:
-    """``(bytes, offset after, terminated)`` of each line; None for one too long to keep."""
+def _split(handle: BinaryIO, encoding: Encoding) -> Iterator[tuple[bytes | None, int, bool | None]]:
+    """``(bytes, offset after, terminated)`` of each line; None for one too long to keep. Of such a line each chunk first: ``(None, its beginning, None)``."""
     start = handle.tell()
-    held, skipped = bytearray(), False
+    held, skipped = bytearray(), 0  # bytes of the line at hand that were forgotten
     while chunk := handle.read(limits.READ_CHUNK_BYTES):
         seen = max(0, len(held) - encoding.width + 1)
         held += chunk
@@ -264,14 +259,15 @@ def _split(handle: BinaryIO, encoding: Encoding) -> Iterator[tuple[bytes | None,
         while (at := _newline(held, encoding, max(seen, begin))) >= 0:
             end = at + encoding.width
             yield (None if skipped else bytes(memoryview(held)[begin:at])), start + end, True
-            begin, skipped = end, False
+            begin, skipped = end, 0
         del held[:begin]
         start += begin
-        if len(held) > limits.LINE_BYTES:  # forget it, whole code units at a time
+        if skipped or len(held) > limits.LINE_BYTES:  # forget it, whole code units at a time
             cut = len(held) - len(held) % encoding.width
             del held[:cut]
             start += cut
-            skipped = True
+            skipped += cut
+            yield None, start - skipped, None
     if held or skipped:
         yield (None if skipped else bytes(held)), start + len(held), False
 
@@ -310,67 +306,3 @@ def _line(raw: bytes | None, end: int, encoding: Encoding, *, whole: bool) -> Li
         for record in records:
             omit_payloads(record)
     return Line(end, tuple(records), damaged=damaged)
-
-
-# ── repair ───────────────────────────────────────────────────────────────────────────────────────────────────────
-def parse(text: str) -> tuple[list[Any], int]:
-    """The JSON values of a line that is not exactly one, and whether something of it is lost (1) or not (0).
-
-    Two whole values without a newline between them lose nothing. After a cut record, the longest rest of the line that is whole
-    records is kept (formats.md, common rule 2).
-    """
-    bare = text.replace("\x00", "").strip()
-    if not bare:
-        return [], 1  # a run of NUL is what a crash left of a line
-    found, at = _run(bare, 0)
-    if found and at == len(bare):
-        return [_clean(value) for value in found], 0
-    budget = limits.REPAIR_PASSES * len(bare)
-    begin = at if found else 1
-    while budget > 0 and (begin := bare.find('{"', begin)) >= 0:
-        rest, end = _run(bare, begin)
-        if rest and end == len(bare) and all(_is_record(value) for value in rest):
-            return [_clean(value) for value in [*found, *rest]], 1
-        budget -= end - begin + 1
-        # An object that closed before the end lies inside the cut record, and so does all that is in it; what follows it may be whole.
-        begin = _LENIENT.raw_decode(bare, begin)[1] if rest else begin + 1
-    return [_clean(value) for value in found], 1
-
-
-def _run(text: str, at: int) -> tuple[list[Any], int]:
-    """Values that follow one another from ``at`` on, and where that ends; without a value, where parsing gave up."""
-    found: list[Any] = []
-    while at < len(text):
-        try:
-            value, end = _LENIENT.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            return found, at if found else max(at, error.pos)
-        except (ValueError, RecursionError):  # a number of thousands of digits; nesting without end
-            return found, at if found else len(text) - 1
-        found.append(value)
-        match = _SPACE.match(text, end)
-        at = match.end() if match else end
-    return found, at
-
-
-def _is_record(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("type"), str) and not _RECORD_KEYS.isdisjoint(value)
-
-
-def _clean(value: Any) -> Any:
-    """The value with U+FFFD for lone surrogates, which neither UTF-8 nor SQLite can hold. Not recursive: nesting is the writer's choice."""
-    box = [value]
-    queue: list[Any] = [box]
-    while queue:
-        node = queue.pop()
-        if isinstance(node, dict) and any(_SURROGATE.search(key) for key in node):
-            renamed = {_SURROGATE.sub("\ufffd", key): item for key, item in node.items()}
-            node.clear()
-            node.update(renamed)
-        for key, item in node.items() if isinstance(node, dict) else enumerate(node):
-            if isinstance(item, str):
-                if _SURROGATE.search(item):
-                    node[key] = _SURROGATE.sub("\ufffd", item)
-            elif isinstance(item, (dict, list)):
-                queue.append(item)
-    return box[0]

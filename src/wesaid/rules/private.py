@@ -61,7 +61,7 @@ def removed(value: Any) -> Any:
 
     Blocks of one message are read as one text, which a span may run through. One that is closed somewhere later in the value hides all strings
     and numbers between, whatever they belong to; one that is never closed hides the rest of its own text. Names of fields, and types, are
-    looked at by themselves: a record keeps its shape.
+    looked at by themselves: a record keeps its shape. What is nested deeper than ``limits.JSON_DEPTH`` is replaced by ``{"omitted": true}``.
     """
     leaves = _Leaves()
     leaves.take(value)
@@ -78,7 +78,9 @@ class _Leaves:
 
     def take(self, value: Any, group: list[int] | None = None, depth: int = 0) -> None:
         """Add a value; its text belongs to the blocks of ``group``, if it is one of them."""
-        if isinstance(value, dict | list) and depth <= limits.JSON_DEPTH:
+        if isinstance(value, dict | list):
+            if depth > limits.JSON_DEPTH:
+                return
             if isinstance(value, list):
                 group = self._begun(is_list=True)
                 for inner in value:
@@ -122,7 +124,9 @@ def _share(texts: Sequence[str], numbers: Sequence[int], spans: list[tuple[int, 
 
 def _rebuilt(value: Any, kept: Iterator[str], depth: int = 0) -> Any:
     """The value with what is left of its leaves, in the order in which they were taken."""
-    if isinstance(value, dict | list) and depth <= limits.JSON_DEPTH:
+    if isinstance(value, dict | list):
+        if depth > limits.JSON_DEPTH:
+            return {"omitted": True}
         if isinstance(value, list):
             return [_rebuilt(inner, kept, depth + 1) for inner in value]
         return {
@@ -140,12 +144,12 @@ def _is_type(name: object, value: Any) -> bool:
 
 
 def _is_leaf(value: Any) -> bool:
-    """Whether a value may be hidden; what is nested absurdly deep is, as its JSON."""
-    return value is not None and not isinstance(value, bool)
+    """Whether a value may be hidden: a text or a number."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def _written(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _cut(text: str, spans: list[tuple[int, int]], at: int) -> str:

@@ -20,7 +20,7 @@ from wesaid import limits
 from wesaid.errors import StoreError, WesaidError
 from wesaid.importers import reading
 from wesaid.importers.known import Database, LeftOut, Source
-from wesaid.service.import_sources import Met, Unread, Wanted, some
+from wesaid.service.import_sources import SESSION_LIST, Unread, Wanted, some
 from wesaid.service.importing import Run
 from wesaid.service.looking import Listed, Look
 from wesaid.service.opening import Home
@@ -48,7 +48,7 @@ def freshen(home: Home, policy: Policy, agents: Iterable[str], *, operator: bool
         look.folders()
     if not (look.changed or look.gone or look.listed):
         return Fresh()
-    work = _Work(home, Run(home, until=until), look)
+    work = _Work(home, Run(home, until=until), look, min(seconds, limits.FRESH_LEAST_SECONDS))
     work.known_files()
     work.new_files()
     work.end()
@@ -62,6 +62,7 @@ class _Work:
     home: Home
     run: Run
     look: Look
+    least: float  # seconds for new files
     behind: set[str] = field(default_factory=set)
     imported: bool = False
     _tried: set[str] = field(default_factory=set)
@@ -78,42 +79,63 @@ class _Work:
             groups.setdefault((str(pure.parent), agent, file.tool), []).append(pure.name)
         for (folder, agent, tool), names in groups.items():
             if monotonic() < self.run.until and self._may_write(agent):
-                self._some(folder, names, (tool, agent), known=True)
+                for some_names in self._slices(names):
+                    self._some(folder, some_names, (tool, agent), known=True)
 
     def new_files(self) -> None:
-        """Those that appeared in folders that are followed."""
+        """Those that appeared in folders that are followed. However long it took to look, some are imported."""
+        new: list[tuple[Listed, list[str]]] = []
         for listed in self.look.listed:
-            self.behind.update(f"{listed.folder.path}/{name}" for name in self.look.unseen(listed))
-        for listed in self.look.listed:
-            if monotonic() < self.run.until and all(map(self._may_write, listed.agents)):
-                names = self.look.new(listed)
-                self.behind -= {f"{listed.folder.path}/{name}" for name in {*self.look.unseen(listed)}.difference(names)}
-                if not names or self._some(listed.folder.path, names, (listed.folder.tool, listed.folder.agent), known=False):
-                    self._settled.add(listed.folder)
+            unseen = self.look.unseen(listed)
+            if all(map(self._may_write, listed.agents)):
+                new.append((listed, names := self.look.new(listed, unseen)))
+                unseen = names
+            self.behind.update(f"{listed.folder.path}/{name}" for name in unseen)
+        self.run.until = max(self.run.until, monotonic() + self.least)
+        for listed, names in new:
+            is_settled = True
+            for some_names in self._slices(names):
+                is_settled = (
+                    self._some(listed.folder.path, some_names, (listed.folder.tool, listed.folder.agent), known=False) and is_settled
+                )
+            if is_settled:
+                self._settled.add(listed.folder)
+
+    def _slices(self, names: list[str]) -> Iterator[list[str]]:
+        """The latest names, then the others from wherever the clock says: names that are left out each time must not stand before others."""
+        first, rest = names[: limits.FRESH_NEW_FILES], names[limits.FRESH_NEW_FILES :]
+        yield first
+        at = self.home.now() % len(rest) if rest else 0
+        turned = [*rest[at:], *rest[:at]]
+        yield from (turned[begin : begin + limits.FRESH_NEW_FILES] for begin in range(0, len(turned), limits.FRESH_NEW_FILES))
 
     def _some(self, folder: str, names: list[str], told: tuple[str | None, str | None], *, known: bool) -> bool:
         """Files of one folder; whether nothing of them is left to do. What an import would leave out is not behind."""
+        if not names or monotonic() >= self.run.until:
+            return not names
         wanted = Wanted(tool=told[0], agent=told[1], ignore=self.home.settings.import_ignore)
         is_settled = True
         with suppress(WesaidError, OSError):
-            for found in self._in_time(some(folder, names, wanted, known=known)):
+            for found in some(folder, names, wanted, known=known):
                 if isinstance(found, Database) or (isinstance(found, Source) and not found.missing):
                     is_settled = self._one(found) and is_settled
                 elif isinstance(found, LeftOut):
                     is_settled = is_settled and found.reason != _UNSETTLED
-            if monotonic() < self.run.until:
-                self.behind -= {path for name in names if (path := f"{folder}/{name}") not in self._tried}
-                return is_settled
+                elif isinstance(found, Unread):
+                    is_settled = self._unread(folder, found)
+                if monotonic() >= self.run.until:
+                    return False
+            self.behind -= {path for name in names if (path := f"{folder}/{name}") not in self._tried}
+            return is_settled
         return False
 
-    def _in_time(self, met: Iterable[Met]) -> Iterator[Met]:
-        """As many as there is time for. A file that cannot be looked at stays behind."""
-        for found in met:
-            if isinstance(found, Unread):
-                raise found.error
-            yield found
-            if monotonic() >= self.run.until:
-                return
+    def _unread(self, folder: str, found: Unread) -> bool:
+        """A file that cannot be looked at stays behind, and keeps none of the others out; without the folder's own list nothing is sure."""
+        if PurePath(found.path).name == SESSION_LIST or found.path == folder:
+            raise found.error
+        self._tried.add(found.path)
+        self.behind.add(found.path)
+        return False
 
     def _one(self, source: Database | Source) -> bool:
         """Import one file; whether the store has all of it now."""

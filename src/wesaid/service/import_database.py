@@ -265,8 +265,8 @@ class DatabaseImport(Intake):
         found = ours = False
         while True:
             with self.store.reading() as view:
-                window = next(one.window for one in view.windows(target.key) if one.session_id == name)
-                rows = view.events(window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS)
+                window = view.window(target.key, name)
+                rows = () if window is None else view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS)
             if not rows:
                 return found and not ours
             after = rows[-1].seq

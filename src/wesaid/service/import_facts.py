@@ -83,11 +83,9 @@ def has_begun(target: Target) -> bool:
 def load(redactor: Redactor, target: Target, view: View, *, session_id: str | None = None) -> None:
     """Fill in what a session has already, as ids and digests: of all its windows, or of one."""
     target.known, target.ids = {}, set()
-    for window in view.windows(target.key):
-        if session_id not in {None, window.session_id}:
-            continue
+    for window in view.windows(target.key) if session_id is None else (view.window(target.key, session_id),):
         after = -1
-        while rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS):
+        while window and (rows := view.events(window.window, after_seq=after, limit=limits.REBUILD_SLICE_ROWS)):
             after = rows[-1].seq
             is_own = target.window is None or window.session_id == target.window.session_id
             target.known.update((stored_mark(row), (row.window, row.seq) if is_own else ELSEWHERE) for row in rows)
@@ -147,8 +145,8 @@ def behind_ours(writer: Writer, key: str, session_id: str | None, batch: list[Pr
     The file knows nothing of that message: by its own ``parent`` the first event would abandon it, and so would a control that leads back from
     prompts which waited. A local rewind is another thing: the leaf is then an event of the file, and the file's branch goes on.
     """
-    window = writer.windows(key)[-1]
-    leaf = writer.event(window.window, window.leaf) if window.leaf and session_id in {None, window.session_id} else None
+    window = writer.window(key)
+    leaf = writer.event(window.window, window.leaf) if window and window.leaf and session_id in {None, window.session_id} else None
     if leaf is not None:
         _behind(writer, leaf, batch)
 

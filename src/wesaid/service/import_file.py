@@ -136,6 +136,10 @@ class FileImport(Intake):
                 size += self.take(target, event)
                 waiting += 1
             offset = line.end
+            if (line.piece or line.damaged) and not anew and not self.holds and self.pace.is_over():
+                if self._may_stop():
+                    self._write(identity, offset, reader, complete=False)
+                return
             is_full = size >= limits.IMPORT_HELD_BYTES or (
                 not self.holds and (waiting >= limits.IMPORT_BATCH_MESSAGES or size >= limits.IMPORT_BATCH_BYTES)
             )

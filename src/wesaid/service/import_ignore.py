@@ -1,7 +1,7 @@
 """Which paths an import leaves out: ``.wesaidignore`` in a folder or above it, and the setting ``import.ignore``. Rules as ``.gitignore`` has them.
 
 It refuses to know what is in a transcript. Invariants: what lies in a folder that is left out cannot be brought back by a ``!`` rule; a
-``.wesaidignore`` that cannot be read leaves out its folder whole, since nobody can tell what it says; matching takes time in
+``.wesaidignore`` that cannot be read whole leaves out its folder, since nobody can tell what it says; matching takes time in
 proportion to the lengths of rule and path.
 """
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
+from wesaid import limits
 from wesaid.errors import SourceError
 from wesaid.importers import reading
 
@@ -60,7 +61,8 @@ class Ignoring:
     def enter(self, folder: str) -> None:
         """Take in the rules of a folder that has an ignore file."""
         try:
-            lines = reading.beginning(f"{folder.rstrip('/')}/{IGNORE_FILE}").decode("utf-8", "replace").split("\n")
+            data = reading.peek(f"{folder.rstrip('/')}/{IGNORE_FILE}", limits.IGNORE_BYTES + 1)
+            lines = data.decode("utf-8", "replace").split("\n") if len(data) <= limits.IGNORE_BYTES else [_ANY]
         except SourceError:
             lines = [_ANY]
         known = self._rules.setdefault(f"{folder.rstrip('/')}/", [])

@@ -37,6 +37,10 @@ class Pace:
         """Whether to end a batch here. A file that is compared as a whole (``anew``) is not read in parts."""
         return not anew and monotonic() >= self.due
 
+    def is_over(self) -> bool:
+        """Whether the time is up, where nothing can be counted that was read: in damage, and inside one line."""
+        return monotonic() >= self.until
+
     def goes_on(self) -> bool:
         """After a batch: whether there is time for another."""
         now = monotonic()

@@ -28,6 +28,7 @@ _NAMED: Final[Mapping[str, Reason]] = {
     "sessions.json": "session-list",
     "session_index.jsonl": "session-list",
 }
+SESSION_LIST: Final = "sessions.json"  # of an OpenClaw agent: what its transcripts are called
 _ARCHIVE: Final = "session-sqlite-import-archive"
 _DEFAULT_AGENT: Final = "main"  # of OpenClaw-format files outside an agent's folder (contract.md §4)
 
@@ -333,4 +334,4 @@ def _nothing(path: str, tool: str | None, head: Sequence[reading.Record]) -> Rea
     return "not-a-transcript" if begun.strip() else "empty"
 
 
-__all__ = ["Met", "Unread", "Wanted", "discover", "is_gone", "known_places", "some"]
+__all__ = ["SESSION_LIST", "Met", "Unread", "Wanted", "discover", "is_gone", "known_places", "some"]

@@ -35,7 +35,7 @@ from wesaid.service.import_facts import (
 from wesaid.service.import_pace import OvertakenError, Pace
 from wesaid.service.opening import Home
 from wesaid.service.preparing import prepare
-from wesaid.values import Event, Facts, NavKind, Prepared, WindowSpec
+from wesaid.values import Event, Facts, NavKind, Prepared, SessionRow, WindowSpec
 
 
 @dataclass(slots=True)
@@ -186,14 +186,16 @@ class Intake:
                 target.early, target.batch = {}, []
         else:
             with self.pace.writing(self.store, self.source.name) as writer:
+                there = set[str]()  # keys: a session may have thousands of windows, each of which is a target
                 for target in writes:
                     self._write_early(writer, target)
-                    self._count(target, target.batch, self._append(writer, target))
+                    self._count(target, target.batch, self._append(writer, target, there))
                     target.batch = []
-                live = [target for target in self.targets.values() if not target.refused and writer.session(target.key)]
-                for target in live:
-                    if target in finished and not target.beside:  # of such a session the database says more and newer things
-                        writer.patch(target.key, self._facts(writer, target))
+                there |= {key for key in {target.key for target in self.targets.values()} - there if writer.session(key)}
+                live = [target for target in self.targets.values() if not target.refused and target.key in there]
+                done = {id(target) for target in finished}
+                # Of a session that a file lies beside the database says more and newer things.
+                self._patch(writer, [target for target in live if id(target) in done and not target.beside])
                 note(writer, live)
         met = [t for t in self.targets.values() if not t.refused and (t.stored or t.known is not None or t.messages)]
         self.account.keys |= {target.key for target in met}
@@ -212,21 +214,29 @@ class Intake:
             event = return_to(last, end, when=target.told.updated_at, unique=f"{len(target.ids)}:{self.home.now()}")
             target.batch.append(prepare(self.home.redactor, self.dialect.name, event))
 
-    def _append(self, writer: Writer, target: Target) -> list[bool]:
-        """Write a conversation's waiting events; which of them were there already."""
+    def _patch(self, writer: Writer, targets: list[Target]) -> None:
+        """The facts of what is read to its end; each session is looked up and written once."""
+        rows: dict[str, SessionRow] = {}
+        for target in targets:
+            row = rows.get(target.key) or writer.session(target.key)
+            if row is not None:
+                rows[target.key] = replace(row, facts=self._facts(writer, target, row))
+        for key, row in rows.items():
+            writer.patch(key, row.facts)
+
+    def _append(self, writer: Writer, target: Target, there: set[str]) -> list[bool]:
+        """Write a conversation's waiting events; which of them were there already. ``there``: sessions that are known to exist."""
         if target.lifts:
             writer.lift(target.lifts)
         window = target.window
-        if writer.session(target.key) is None:
-            writer.create(self._facts(writer, target))
+        if target.key not in there and writer.session(target.key) is None:
+            writer.create(self._facts(writer, target, None))
         elif target.lifts and window is None:  # somebody went on under the key: what comes back is an earlier window of it
             window = WindowSpec(session_id=target.told.session_id, ordinal=-1, reason="recovery")
-        if (
-            window is not None
-            and not target.respec
-            and any(one.session_id == window.session_id and not one.findable for one in writer.windows(target.key))
-        ):
+        stored = writer.window(target.key, window.session_id) if window is not None and not target.respec else None
+        if window is not None and stored is not None and not stored.findable:
             window = replace(window, findable=False)  # only the database that took it out may bring it back
+        there.add(target.key)
         if target.batch:
             behind_ours(writer, target.key, window.session_id if window else None, target.batch)
             target.last = target.batch[-1].event.nav.id or target.last
@@ -263,18 +273,17 @@ class Intake:
         with self.pace.writing(self.store, self.source.name) as writer:
             import_refusing.forget(writer, refused, self.source.tool, self.home.now())
 
-    def _facts(self, view: View, target: Target) -> Facts:
-        row = view.session(target.key)
-        windows = view.windows(target.key) if row else []
+    def _facts(self, view: View, target: Target, row: SessionRow | None) -> Facts:
+        current = view.window(target.key) if row else None
         told, titles = target.told, tuple[str | None, ...]()
         if target.retitle:
-            spoken = words_of(view, windows[-1].window, self.dialect) if windows else None
+            spoken = words_of(view, current.window, self.dialect) if current else None
             shown = [told.summaries[leaf] for leaf in told.summaries if row and view.known_ids(target.key, (leaf,))]
             kept = row.facts.title if row and TITLED_BY in row.facts.extra else None  # a summary in another file
             titles = (told.title, told.better_title, *shown, kept, spoken)
         facts = facts_of(self.home.redactor, self.source.tool, told, row, titles=titles)
         spawner = self.renamed.get(facts.spawned_by or "", facts.spawned_by)
-        return replace(facts, key=target.key, session_id=windows[-1].session_id if windows else told.session_id, spawned_by=spawner)
+        return replace(facts, key=target.key, session_id=current.session_id if current else told.session_id, spawned_by=spawner)
 
 
 __all__ = ["Intake"]

@@ -28,7 +28,7 @@ _RESET: Final = ".jsonl.reset."
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A followed folder that has changed: its time now, the transcripts' names in it, and the agents that follow it."""
+    """A followed folder that has changed: its time now, the transcripts' names in it, latest first, and the agents that follow it."""
 
     folder: Folder
     mtime_ns: int
@@ -138,32 +138,38 @@ class Look:
                             waiting.append((new, agents))
 
     def unseen(self, listed: Listed) -> list[str]:
-        """Those names of a listed folder that were not met as known files of its agents; all of them unless time was short are ``new``."""
+        """Those names of a listed folder that were not met as known files of its agents, latest first; unless time was short all are ``new``."""
         return [name for name in listed.names if not any(f"{listed.folder.path}/{name}" in self._known[agent] for agent in listed.agents)]
 
-    def new(self, listed: Listed) -> list[str]:
-        """Those names of a listed folder that none of its agents knows as a source."""
-        return [
-            name for name in self.unseen(listed) if not any(self._knows(agent, f"{listed.folder.path}/{name}") for agent in listed.agents)
-        ]
-
-    def _knows(self, agent: str, path: str) -> bool:
-        with self.home.store(agent).reading() as view:
-            found = view.source(printable(path))
-        return found is not None
+    def new(self, listed: Listed, unseen: list[str]) -> list[str]:
+        """Those of the unseen names of a listed folder that none of its agents knows as a source, latest first."""
+        names = {printable(f"{listed.folder.path}/{name}"): name for name in unseen}
+        for agent in listed.agents:
+            with self.home.store(agent).reading() as view:
+                for path in view.known_paths(list(names)):
+                    del names[path]
+        return list(names.values())
 
 
 def _inside(folder: Folder) -> tuple[list[Folder], tuple[str, ...]]:
-    """The folders in a folder, to be followed likewise, and the names of what may be transcripts. Links to folders are not followed."""
-    inner, names = [], []
+    """The folders in a folder, to be followed likewise, and the names of what may be transcripts, latest first. Links to folders are not followed."""
+    inner: list[Folder] = []
+    names: list[tuple[int, str]] = []
     with os.scandir(folder.path) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 if printable(entry.path) == entry.path:
                     inner.append(Folder(entry.path, folder.tool, folder.agent))
             elif entry.name.endswith(_SUFFIXES) or _RESET in entry.name:
-                names.append(entry.name)
-    return inner, tuple(sorted(names))
+                names.append((-_changed(entry), entry.name))
+    return inner, tuple(name for _, name in sorted(names))
+
+
+def _changed(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat().st_mtime_ns
+    except OSError:  # a link that leads nowhere
+        return 0
 
 
 __all__ = ["Listed", "Look"]

@@ -97,6 +97,10 @@ class MemoryView:
         session = self._state.sessions.get(key)
         return [] if session is None else [_window_row(w) for w in session.windows]
 
+    def window(self, key: str, session_id: str | None = None) -> WindowRow | None:
+        """The window of this id, or the current one."""
+        return next((row for row in reversed(self.windows(key)) if session_id in {None, row.session_id}), None)
+
     def tombstone(self, key: str) -> Tombstone | None:
         """What a deleted session left."""
         return self._state.tombstones.get(key)
@@ -273,6 +277,10 @@ class MemoryView:
     def files(self, *, after: str, limit: int) -> list[KnownFile]:
         """Sources by path."""
         return [_known(state) for state in self.sources() if state.path > after][:limit]
+
+    def known_paths(self, paths: Iterable[str]) -> set[str]:
+        """Which of these paths are known sources."""
+        return {path for path in paths if path in self._state.sources}
 
     def folders(self) -> list[Folder]:
         """The folders that are followed, by path."""

@@ -7,10 +7,12 @@ is why a missing file is also told by its size, which is then kept as ``-1 - siz
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Final
 
 import apsw
 
+from wesaid import limits
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.values import Folder, KnownFile, Scope, SourceState
 
@@ -44,6 +46,15 @@ def files(db: apsw.Connection, after: str, limit: int) -> list[KnownFile]:
     """See the contract."""
     rows = fetch(db, f"SELECT {_FILE} FROM source f WHERE f.path > ? ORDER BY f.path LIMIT ?", (after, limit))
     return [_known(*row) for row in rows]
+
+
+def known_paths(db: apsw.Connection, paths: Iterable[str]) -> set[str]:
+    """See the contract."""
+    asked, found = list(paths), set[str]()
+    for begin in range(0, len(asked), limits.FRESH_PAGE_FILES):
+        page = json.dumps(asked[begin : begin + limits.FRESH_PAGE_FILES])
+        found.update(path for (path,) in fetch(db, "SELECT f.path FROM json_each(?) j CROSS JOIN source f ON f.path = j.value", (page,)))
+    return found
 
 
 def _known(path: str, tool: str, size: int, mtime_ns: int) -> KnownFile:

@@ -8,7 +8,7 @@ from typing import Any
 
 from wesaid.engines.sqlite.records import LOW, SHIFT, unpack_body, unpack_spans
 from wesaid.errors import StoreDamagedError
-from wesaid.values import Facts, Flag, SessionRow, SourceState, StoredEvent
+from wesaid.values import Facts, Flag, SessionRow, SourceState, StoredEvent, WindowRow
 
 _FACTS = (
     "s.key, s.session_id, s.dialect, s.kind, s.title, s.label, s.tool, s.project, s.created_at, s.updated_at, s.archived_at, s.spawned_by,"
@@ -21,6 +21,9 @@ SESSION = (
     " EXISTS (SELECT 1 FROM source_session p JOIN source f USING (path) WHERE p.key = s.key AND f.missing)"
     " FROM session s"
 )
+_WINDOW = "SELECT w.window, w.session_id, w.ordinal, w.reason, w.findable, w.next_seq, w.path_length, w.cursor FROM"
+WINDOW = f"{_WINDOW} session s CROSS JOIN window w ON w.session = s.token"
+NAMED_WINDOW = f"{_WINDOW} window w CROSS JOIN session s ON s.token = w.session"  # by its name, not by walking its session's windows
 EVENT = (
     "SELECT e.place, w.session_id, p.spot, p.shown, e.id, e.type, e.timestamp, e.body, n.spans, n.redact, n.flags"
     " FROM event e JOIN window w ON w.window = e.place >> 32 LEFT JOIN path p ON p.place = e.place LEFT JOIN entry n ON n.place = e.place"
@@ -103,3 +106,27 @@ def source_of(row: Sequence[Any]) -> SourceState | None:
         keys=tuple(named),
         missing=bool(missing),
     )
+
+
+def window_of(row: Sequence[Any]) -> WindowRow:
+    """A row of ``WINDOW``."""
+    window, session_id, ordinal, reason, findable, events, length, cursor = row
+    return WindowRow(
+        window=window,
+        session_id=session_id,
+        ordinal=ordinal,
+        reason=reason,
+        findable=bool(findable),
+        events=events,
+        path=length,
+        leaf=_leaf(cursor),
+    )
+
+
+def _leaf(cursor: str) -> str | None:
+    """The leaf that a window's cursor names; None when the cursor is damaged, so that what is beside it can be read."""
+    try:
+        leaf: str | None = json.loads(cursor).get("leaf")
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return leaf

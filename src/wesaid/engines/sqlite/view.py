@@ -16,7 +16,7 @@ from wesaid.engines.sqlite import erasing, following, losses, marking, narrowing
 from wesaid.engines.sqlite.connection import reader
 from wesaid.engines.sqlite.lookup import Lookup
 from wesaid.engines.sqlite.records import SHIFT, SHOWN
-from wesaid.engines.sqlite.rows import EVENT, PATH, SESSION, event_of, session_of, source_of
+from wesaid.engines.sqlite.rows import EVENT, NAMED_WINDOW, PATH, SESSION, WINDOW, event_of, session_of, source_of, window_of
 from wesaid.values import (
     NO_FILTERS,
     Clause,
@@ -113,24 +113,16 @@ class SqliteView:
 
     def windows(self, key: str) -> list[WindowRow]:
         """See the contract."""
-        rows = self._db.execute(
-            "SELECT w.window, w.session_id, w.ordinal, w.reason, w.findable, w.next_seq, w.path_length, w.cursor FROM window w"
-            " JOIN session s ON s.token = w.session WHERE s.key = ? ORDER BY w.ordinal, w.window",
-            (key,),
-        )
-        return [
-            WindowRow(
-                window=window,
-                session_id=session_id,
-                ordinal=ordinal,
-                reason=reason,
-                findable=bool(findable),
-                events=events,
-                path=length,
-                leaf=_leaf(cursor),
-            )
-            for window, session_id, ordinal, reason, findable, events, length, cursor in rows
-        ]
+        rows = self._db.execute(f"{WINDOW} WHERE s.key = ? ORDER BY w.ordinal, w.window", (key,))
+        return [window_of(row) for row in rows]
+
+    def window(self, key: str, session_id: str | None = None) -> WindowRow | None:
+        """See the contract."""
+        if session_id is None:
+            row = self._db.execute(f"{WINDOW} WHERE s.key = ? ORDER BY w.ordinal DESC, w.window DESC LIMIT 1", (key,)).get
+        else:
+            row = self._db.execute(f"{NAMED_WINDOW} WHERE w.session_id = ? AND s.key = ?", (session_id, key)).get
+        return window_of(row) if row else None
 
     def tombstone(self, key: str) -> Tombstone | None:
         """See the contract."""
@@ -335,6 +327,10 @@ class SqliteView:
         """See the contract."""
         return following.files(self._db, after, limit)
 
+    def known_paths(self, paths: Iterable[str]) -> set[str]:
+        """See the contract."""
+        return following.known_paths(self._db, paths)
+
     def folders(self) -> list[Folder]:
         """See the contract."""
         return following.folders(self._db)
@@ -353,15 +349,6 @@ class SqliteView:
         count["messages"] = self._lookup.messages()
         count["bytes"] = int(self._db.pragma("page_count") or 0) * int(self._db.pragma("page_size") or 0)
         return count
-
-
-def _leaf(cursor: str) -> str | None:
-    """The leaf that a window's cursor names; None when the cursor is damaged, so that what is beside it can be read."""
-    try:
-        leaf: str | None = json.loads(cursor).get("leaf")
-    except (ValueError, AttributeError, RecursionError):
-        return None
-    return leaf
 
 
 def _within(scope: Scope) -> tuple[str, tuple[str, ...]]:

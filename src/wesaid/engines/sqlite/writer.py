@@ -6,6 +6,7 @@ branch writes one event, one path row, one index row; a rewind drops what it aba
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import apsw
 
-from wesaid import keys
+from wesaid import keys, limits
 from wesaid.engines.sqlite import following, losses, marking
 from wesaid.engines.sqlite.connection import fetch
 from wesaid.engines.sqlite.erasing import PENDING
@@ -26,6 +27,7 @@ from wesaid.errors import ConflictError, InputError, NotFoundError
 from wesaid.rules import branch
 from wesaid.values import Facts, Folder, Lost, Placed, Prepared, Said, SessionRow, SourceState, Tombstone, Versions, WindowSpec
 
+_DIGEST_BYTES = 16  # nobody finds two bodies of one digest
 _NEVER_USED = 1 << 31  # windows are numbered below this, so that a place fits 63 bits
 
 
@@ -36,6 +38,8 @@ class SqliteWriter(SqliteView):
         super().__init__(db, path, lookup)
         self._index = index
         self._placing = Placing(db, index)
+        self._bodies: dict[tuple[int, str], set[bytes]] = {}  # window and id -> digests of the bodies of events that share the id
+        self._remembered = 0  # digests, of all of them
 
     def finish(self) -> None:
         """The end of the transaction, before its commit."""
@@ -121,7 +125,7 @@ class SqliteWriter(SqliteView):
         state = self._placing.window(self._number(int(found), window))
         if prepared:
             self._placing.check_end(state)
-        placed = [self._one(state, each) for each in prepared]
+        placed = self._add(state, prepared)
         self._placing.save(state)
         self._index.count()
         latest = max((each.event.timestamp for each in prepared), default=0)
@@ -131,19 +135,36 @@ class SqliteWriter(SqliteView):
         )
         return placed
 
-    def _one(self, state: WindowState, prepared: Prepared) -> Placed:
-        event = prepared.event
-        nav = event.nav
-        if nav.id is not None and self._has(state.window, nav.id, prepared.body):
-            return Placed(id=nav.id, timestamp=event.timestamp, indexed=False, duplicate=True)
-        step = branch.advance(state.cursor, nav, lambda name: self._placing.known(state.window, name))
-        place = (state.window << SHIFT) + state.next_seq
-        self._write(place, prepared)
-        state.next_seq += 1
-        indexed = self._placing.carry_out(state, step, place, prepared)
-        return Placed(id=nav.id, timestamp=event.timestamp, indexed=indexed)
+    def _add(self, state: WindowState, prepared: Sequence[Prepared]) -> list[Placed]:
+        """Add events in order. A transcript whose branch is made anew again and again is resolved once, behind its last event."""
+        places: list[int | None] = []
+        waiting: dict[int, Prepared] = {}
+        resolved = 0
+        for each in prepared:
+            nav = each.event.nav
+            if nav.id is not None and self._has(state.window, nav.id, each.body):
+                places.append(None)
+                continue
+            step = branch.advance(state.cursor, nav, lambda name: self._placing.known(state.window, name)) if not waiting else None
+            place = (state.window << SHIFT) + state.next_seq
+            self._write(place, each)
+            state.next_seq += 1
+            places.append(place)
+            resolved += isinstance(step, branch.Diverges)
+            if step is None or resolved > limits.APPEND_RESOLUTIONS:
+                waiting[place] = each
+            else:
+                self._placing.carry_out(state, step, place, each)
+        if waiting:
+            self._placing.resolve(state, waiting)
+        found = self._indexed([place for place in places if place is not None])
+        return [
+            Placed(id=each.event.nav.id, timestamp=each.event.timestamp, indexed=place in found, duplicate=place is None)
+            for each, place in zip(prepared, places, strict=True)
+        ]
 
     def _write(self, place: int, prepared: Prepared) -> None:
+        """The row of an event."""
         event, nav = prepared.event, prepared.event.nav
         self._db.execute(
             "INSERT INTO event (place, id, type, nav, parent, target, append_parent, timestamp, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -160,9 +181,18 @@ class SqliteWriter(SqliteView):
             ),
         )
 
+    def _indexed(self, places: Sequence[int]) -> set[int]:
+        """Which of these places have an index row now."""
+        wanted = json.dumps(places)
+        return {
+            place for (place,) in fetch(self._db, "SELECT n.place FROM json_each(?) j CROSS JOIN entry n ON n.place = j.value", (wanted,))
+        }
+
     def insert(self, window: int, before: Mapping[int, Sequence[Prepared]]) -> None:
         """See the contract."""
         state = self._placing.window(window)
+        self._bodies.clear()
+        self._remembered = 0
         left, end, fresh = sum(len(group) for group in before.values()), state.next_seq, dict[int, Prepared]()
         state.next_seq += left
         for seq in sorted(before, reverse=True):  # from behind, so that each event moves once, to where nothing is
@@ -177,10 +207,24 @@ class SqliteWriter(SqliteView):
         self._count(state)
 
     def _has(self, window: int, name: str, body: bytes) -> bool:
-        rows = fetch(
-            self._db, "SELECT body FROM event WHERE id = ? AND place >= ? AND place < ?", (name, window << SHIFT, (window + 1) << SHIFT)
-        )
-        return any(unpack_body(stored) == body for (stored,) in rows)
+        """Whether a window has an event of this id and body. Of an id that comes again the bodies are unpacked once a transaction."""
+        seen = self._bodies.get((window, name))
+        if seen is None:
+            rows = fetch(
+                self._db, "SELECT body FROM event WHERE id = ? AND place >= ? AND place < ?", (name, window << SHIFT, (window + 1) << SHIFT)
+            )
+            if not rows:
+                return False
+            if self._remembered > limits.BODIES_REMEMBERED:
+                self._bodies.clear()
+                self._remembered = 0
+            seen = self._bodies[window, name] = {_digest(unpack_body(stored)) for (stored,) in rows}
+            self._remembered += len(seen)
+        digest = _digest(body)
+        is_there = digest in seen
+        seen.add(digest)  # whoever asks writes it now
+        self._remembered += not is_there
+        return is_there
 
     # ── rebuilding ───────────────────────────────────────────────────────────────────────────────────────────────
     def rebuild(self, window: int) -> None:
@@ -273,7 +317,7 @@ class SqliteWriter(SqliteView):
                 self._db.execute("SELECT window FROM window WHERE session = ? ORDER BY ordinal DESC, window DESC LIMIT 1", (session,)).get
             )
         found = self._db.execute(
-            "SELECT window, ordinal, reason, findable FROM window WHERE session = ? AND session_id = ?", (session, spec.session_id)
+            "SELECT window, ordinal, reason, findable FROM window WHERE +session = ? AND session_id = ?", (session, spec.session_id)
         ).get
         if found is None:
             return self._window(session, spec)
@@ -306,6 +350,10 @@ class SqliteWriter(SqliteView):
         self._db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (marking.WINDOWS, window))
         self._newest(session)
         return window
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=_DIGEST_BYTES).digest()
 
 
 def _columns(facts: Facts) -> tuple[str | int | None, ...]:

@@ -51,7 +51,7 @@ def _value(redactor: Redactor, value: Any, names: tuple[_Name, ...], depth: int)
         return value
     if isinstance(value, dict | list):
         if depth > limits.JSON_DEPTH:
-            return _value(redactor, json.dumps(value, ensure_ascii=False, default=str), names, depth)
+            return {"omitted": True}  # too deep to be looked through (rules.private says the same)
         if isinstance(value, dict):
             return {redactor.redact(str(name)): _value(redactor, inner, called, depth + 1) for name, inner, called in _fields(value, names)}
         return _line(redactor, value, [_value(redactor, inner, names, depth + 1) for inner in value], names)
