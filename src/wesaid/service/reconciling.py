@@ -54,14 +54,15 @@ def wait_for(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None
 
     Else the search does not wait for what it will not get.
     """
-    left = 0
+    left = 0.0
     for agent, scope in scopes.items():
         with suppress(StoreError):
             store = home.engine.store(agent)
             if store is not None:
                 _mark(home, store, seconds=max(seconds, limits.POLL_SECONDS))
                 with store.reading() as view:
-                    left += sum(window.left for window in view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH, lacking=True))
+                    stale = view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH, lacking=True)
+                left += sum(window.left for window in stale) if len(stale) < limits.STALE_WINDOWS_A_SEARCH else inf
     if 0 < left <= seconds * limits.REBUILD_ROWS_A_SECOND:
         settle(home, scopes, seconds=seconds, lacking=True)
 
@@ -188,6 +189,7 @@ def main() -> None:
     process.give_way()
     path, settings, redactor, agents, parent = pickle.loads(process.get(sys.stdin.buffer))  # noqa: S301 - from who started this process
     with opening.home_of(path, settings, redactor) as home:
+        home.asked_at = inf  # searches of other processes are not seen here: there is always room for them
         _work_on(home, agents, lambda: os.getppid() != parent)
 
 
