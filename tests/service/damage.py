@@ -15,7 +15,7 @@ import apsw
 
 from wesaid.engines.sqlite.records import unpack_body
 from wesaid.errors import WesaidError
-from wesaid.service import importing, opening, reconciling, writing
+from wesaid.service import doctor, importing, opening, reconciling, writing
 from wesaid.values import OPERATOR
 
 NOW = 1_772_359_200_000
@@ -32,6 +32,24 @@ class Damage(NamedTuple):
 
 def database(home: Path, agent: str = "main") -> Path:
     return home / "agents" / agent / "agent.sqlite"
+
+
+def opened(home: Path) -> opening.Home:
+    """The home, a day after what was said in it."""
+    made = opening.open_home(home, environ={})
+    made.now = lambda: NOW + 24 * 3_600_000
+    return made
+
+
+def look(home: Path, *, fix: bool = False) -> doctor.Report:
+    """What the doctor says, and does when told to."""
+    with opened(home) as open_:
+        return doctor.doctor(open_, fix=fix)
+
+
+def codes(report: doctor.Report, *severities: str) -> set[str]:
+    """Codes of the findings, of these severities if any are named."""
+    return {finding.code for finding in report.findings if not severities or finding.severity in severities}
 
 
 def sql(*statements: str) -> Callable[[Path], None]:

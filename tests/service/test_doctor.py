@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service import damage
-from service.damage import DAMAGES, NOW, PAGE, database, everything, readable
+from service.damage import DAMAGES, PAGE, codes, database, everything, look, readable
 from wesaid.engines.sqlite.records import unpack_body
-from wesaid.service import doctor, methods, opening, searching, writing
+from wesaid.service import methods, opening, searching, writing
 from wesaid.service.doctor_codes import CODES
 from wesaid.values import OPERATOR
 
@@ -33,16 +33,6 @@ def home(sound: Path, tmp_path: Path) -> Path:
     """A copy of it, to be damaged."""
     shutil.copytree(sound, tmp_path / "home", symlinks=True)
     return tmp_path / "home"
-
-
-def look(home: Path, *, fix: bool = False) -> doctor.Report:
-    with opening.open_home(home, environ={}) as opened:
-        opened.now = lambda: NOW + 24 * 3_600_000
-        return doctor.doctor(opened, fix=fix)
-
-
-def codes(report: doctor.Report, *severities: str) -> set[str]:
-    return {finding.code for finding in report.findings if not severities or finding.severity in severities}
 
 
 def test_a_sound_home_has_nothing_to_say(home: Path) -> None:

@@ -8,19 +8,13 @@ import pytest
 
 from openclaw_database import Claw, chain
 from service import damage
-from service.damage import NOW, sql
-from wesaid.service import doctor, importing, opening, writing
+from service.damage import opened, sql
+from wesaid.service import doctor, importing, writing
 from wesaid.values import EVERYTHING, OPERATOR
 
 KEY = "agent:main:main"
 SECURE = "PRAGMA secure_delete = 1"
 NAMES = [f"m{number}" for number in range(40)]
-
-
-def opened(home: Path) -> opening.Home:
-    made = opening.open_home(home, environ={})
-    made.now = lambda: NOW + 24 * 3_600_000
-    return made
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import apsw
 import pytest
 
 from service import damage
-from service.damage import NOW, database, everything, readable, sql
+from service.damage import NOW, codes, database, everything, look, opened, readable, sql
 from wesaid import limits
 from wesaid.errors import StoreError, StoreIndexError
 from wesaid.service import doctor, erasing, importing, methods, opening, reconciling, searching, writing
@@ -39,21 +39,6 @@ def home(sound: Path, tmp_path: Path) -> Path:
     """A copy of it."""
     shutil.copytree(sound, tmp_path / "home")
     return tmp_path / "home"
-
-
-def opened(home: Path) -> opening.Home:
-    made = opening.open_home(home, environ={})
-    made.now = lambda: NOW + 24 * 3_600_000
-    return made
-
-
-def look(home: Path, *, fix: bool = False) -> doctor.Report:
-    with opened(home) as open_:
-        return doctor.doctor(open_, fix=fix)
-
-
-def codes(report: doctor.Report) -> set[str]:
-    return {finding.code for finding in report.findings}
 
 
 def search(home: Path, query: str = "ferry", **params: Any) -> Any:

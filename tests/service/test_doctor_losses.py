@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from service import damage
-from service.damage import NOW, database, sql
+from service.damage import NOW, codes, database, look, opened, sql
 from wesaid import limits
 from wesaid.errors import StoreError
-from wesaid.service import doctor, erasing, history, importing, methods, opening, searching, writing
+from wesaid.service import erasing, history, importing, methods, searching, writing
 from wesaid.values import EVERYTHING, OPERATOR
 
 KEY = "agent:main:import:s-1"
@@ -31,21 +31,6 @@ def home(tmp_path: Path) -> Path:
         erasing.delete(home, OPERATOR, "agent:main:import:gone")
         home.store("main").erase(seconds=60, now=NOW)
     return tmp_path / "home"
-
-
-def opened(home: Path) -> opening.Home:
-    made = opening.open_home(home, environ={})
-    made.now = lambda: NOW + 24 * 3_600_000
-    return made
-
-
-def look(home: Path, *, fix: bool = False) -> doctor.Report:
-    with opened(home) as open_:
-        return doctor.doctor(open_, fix=fix)
-
-
-def codes(report: doctor.Report) -> set[str]:
-    return {finding.code for finding in report.findings}
 
 
 def said(home: Path, key: str = KEY) -> list[str]:

@@ -309,3 +309,21 @@ def test_a_rewind_of_any_size_is_complete_at_once(disk, rows):
     assert reconciling.reconcile(disk.home, seconds=30) == 0
     assert stale(disk) == []
     assert disk.ids("walrus") == []
+
+
+def test_an_agent_that_cannot_be_worked_on_takes_no_other_with_it(disk):
+    """Its file is cut off: what is stale in the others is made whole in the background all the same."""
+    disk.say("a title", key="agent:zebra:main")
+    disk.say("the ferry", key="agent:zebra:main")
+    disk.say("the walrus", key="agent:broken:main")
+    with disk.home.store("zebra").writing() as writer:
+        writer.drop_index()
+    path = disk.home.path
+    disk.home.close()
+    broken = path / "agents" / "broken" / "agent.sqlite"
+    broken.write_bytes(broken.read_bytes()[:4096])
+    broken.with_name("agent.sqlite-wal").unlink(missing_ok=True)
+    with opening.open_home(path, environ={}) as home:
+        reconciling._go_on(home, ["broken", "zebra"], lambda: False)
+        with home.store("zebra").reading() as view:
+            assert view.stale(EVERYTHING, limit=9) == []

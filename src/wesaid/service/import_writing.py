@@ -7,6 +7,7 @@ Invariants: nothing stored is ever taken away because a source changed; each mes
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -39,7 +40,7 @@ from wesaid.values import Event, Facts, NavKind, Prepared, SessionRow, WindowSpe
 
 
 @dataclass(slots=True)
-class Intake:
+class Intake(ABC):
     """One source's import. ``again`` is the key of a deleted session to bring back.
 
     At a ``pace`` that ends it stops there, after a batch; what it did not read, the next import does.
@@ -89,9 +90,9 @@ class Intake:
             self.account.error = failure_of(error)
         return self.account
 
+    @abstractmethod
     def read_all(self) -> None:
         """Read the source, ``take`` what it holds and ``commit`` it; each kind of source has its own."""
-        raise NotImplementedError
 
     def is_copied(self, _event: Event) -> bool:
         """Whether an event is a deleted session's that was copied into this source; lines of files may be."""

@@ -60,11 +60,16 @@ def wait_for(home: Home, scopes: Mapping[str, Scope], *, seconds: float) -> None
             store = home.engine.store(agent)
             if store is not None:
                 _mark(home, store, seconds=max(seconds, limits.POLL_SECONDS))
-                with store.reading() as view:
-                    stale = view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH, lacking=True)
-                left += sum(window.left for window in stale) if len(stale) < limits.STALE_WINDOWS_A_SEARCH else inf
+                left += _left(store, scope, lacking=True)
     if 0 < left <= seconds * limits.REBUILD_ROWS_A_SECOND:
         settle(home, scopes, seconds=seconds, lacking=True)
+
+
+def _left(store: Store, scope: Scope, *, lacking: bool) -> float:
+    """Positions that wait for work; infinitely many when more windows do than are looked at."""
+    with store.reading() as view:
+        stale = view.stale(scope, limit=limits.STALE_WINDOWS_A_SEARCH, lacking=lacking)
+    return sum(window.left for window in stale) if len(stale) < limits.STALE_WINDOWS_A_SEARCH else inf
 
 
 def stale_sessions(view: View, scope: Scope) -> int:
@@ -95,9 +100,8 @@ def reconcile(home: Home, *, seconds: float) -> int:
 
 def wake(home: Home, views: Mapping[str, View]) -> None:
     """Start the background reconciler when something in these stores is stale, whoever may see it."""
-    if any(
-        view.stale(EVERYTHING, limit=1) or view.renewing(limit=1) is not None for view in views.values()
-    ):  # what is due was marked before, or will be by the next search
+    # What is due was marked before, or will be by the next search.
+    if any(view.stale(EVERYTHING, limit=1) or view.renewing(limit=1) is not None for view in views.values()):
         agents = list(views)
         home.background.wake(lambda stopping: _go_on(home, agents, stopping))
 
@@ -121,12 +125,11 @@ def _mark(home: Home, store: Store, *, seconds: float) -> None:
 
 def _go_on(home: Home, agents: list[str], stopping: Stopping) -> None:
     """All that is stale, in the background: much of it by a process of its own, so that searches of this one keep the interpreter."""
-    left = 0
+    left = 0.0
     for agent in agents:
-        store = home.engine.store(agent)
-        if store is not None:
-            with store.reading() as view:
-                left += sum(window.left for window in view.stale(EVERYTHING, limit=limits.STALE_WINDOWS_A_SEARCH))
+        with suppress(StoreError):
+            store = home.engine.store(agent)
+            left += _left(store, EVERYTHING, lacking=False) if store is not None else 0
     if left < limits.APART_FROM_SLICES * limits.REBUILD_SLICE_ROWS:
         _work_on(home, agents, stopping)
         return
@@ -137,10 +140,11 @@ def _go_on(home: Home, agents: list[str], stopping: Stopping) -> None:
 
 def _work_on(home: Home, agents: list[str], stopping: Stopping, *, until: float = inf) -> None:
     for agent in agents:
-        store = home.engine.store(agent)
-        if store is not None and not stopping():
-            _Work(home, store, EVERYTHING, until=until, stopping=stopping).run()
-            _renew(home, store, until=until, stopping=stopping)
+        with suppress(StoreError):  # busy or damaged: the other agents are not its hostages, and the next search tries again
+            store = home.engine.store(agent)
+            if store is not None and not stopping():
+                _Work(home, store, EVERYTHING, until=until, stopping=stopping).run()
+                _renew(home, store, until=until, stopping=stopping)
 
 
 def _renew(home: Home, store: Store, *, until: float, stopping: Stopping | None = None) -> None:
