@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine_tools import KEY, OTHER, add, at, begin, clause, every, facts, found, ids, say, term
+from wesaid import limits
 from wesaid.values import EVERYTHING, NOTHING, Clause, Filters, Match, Scope
 
 
@@ -261,3 +262,25 @@ def test_sessions_are_found_by_title_and_label(store):
     with store.reading() as view:
         assert view.titles(both, EVERYTHING, limit=9) == []
         assert view.titles([clause("porto")], EVERYTHING, limit=9) == [KEY]
+
+
+def test_a_count_that_is_remembered_is_never_of_a_rare_word_nor_for_a_narrow_caller(store, monkeypatch):
+    """A common word's count may be a little old for who sees everything; for who sees little, it is always of what it sees, now."""
+    monkeypatch.setattr(limits, "COMMON_WORD_ROWS", 50)
+    begin(store, *(say(f"m{n}", "needle", step=n) for n in range(60)), say("one", "thimble", step=61))
+    narrow = Scope(keys=frozenset({KEY}))
+    with store.reading() as view:
+        assert [view.frequency(term(word), EVERYTHING, bound=500) for word in ("needle", "thimble")] == [60, 1]
+        assert view.frequency(term("needle"), EVERYTHING, bound=20) == 20
+    with store.writing() as writer:
+        writer.create(facts(OTHER))
+        writer.append(OTHER, [say(f"o{n}", "needle thimble", step=70 + n) for n in range(40)])
+    with store.reading() as view:
+        assert [view.frequency(term(word), EVERYTHING, bound=500) for word in ("needle", "thimble")] == [100, 41]
+        assert view.frequency(term("needle"), narrow, bound=500) == 60
+    with store.writing() as writer:
+        writer.append(OTHER, [say("last", "needle thimble", step=200)])
+    with store.reading() as view:
+        assert view.frequency(term("thimble"), EVERYTHING, bound=500) == 42
+        assert view.frequency(term("needle"), EVERYTHING, bound=500) in {100, 101}
+        assert view.frequency(term("needle"), Scope(keys=frozenset({OTHER})), bound=500) == 41

@@ -106,6 +106,16 @@ def test_some_is_left_out_when_it_could_find_nothing_more():
     assert list(plan("ferry timetable", {"ferry": 0, "timetable": 0})) == ["phrase", "all"]
 
 
+def test_nothing_is_counted_for_one_word():
+    """A count orders words among each other; what a short prefix stands for takes longer to count than to find."""
+
+    def never(term):
+        raise AssertionError(term)
+
+    for text in ("ferry", "fer*", '"ferry timetable"'):
+        assert tiers(parse(text), never, limits.COMMON_WORD_ROWS - 1)
+
+
 def test_strict_tiers_run_whatever_the_counts_say():
     """A frequency may be older than a message that was just appended."""
     assert words(plan("ferry timetable", {"ferry": 0})["all"].match.all_of) == ["ferry", "timetable"]

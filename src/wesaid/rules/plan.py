@@ -87,9 +87,11 @@ def tiers(query: Query, frequency: Callable[[Term], int], indexed: int) -> list[
         phrase = (Clause(terms=(query.whole,)),)
         plan.append(Tier(name="phrase", match=Match(all_of=phrase, none_of=query.excluded, score=score)))
     plan.append(Tier(name="all", match=Match(all_of=wanted, none_of=query.excluded, score=score)))
+    if len(wanted) == 1:  # counting what a prefix stands for takes longer than finding it
+        return plan
     counts = [(_count(clause, frequency), clause) for clause in wanted]
     generators = tuple(clause for count, clause in sorted(counts, key=lambda pair: pair[0]) if count > 0)[: limits.SOME_GENERATORS]
-    if generators and len(wanted) > 1:
+    if generators:
         missing = tuple(_typed(clause) for count, clause in counts if count == 0)
         plan.append(Tier(name="some", match=Match(any_of=generators, none_of=query.excluded, score=score), missing=missing))
     return plan

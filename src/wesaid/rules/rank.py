@@ -72,7 +72,8 @@ def order(found: Iterable[tuple[Tier, Candidate]], query: Query, corpus: Corpus)
     pairs = list(strictest.values())
     columns = {number: _columns(tier, query, corpus) for number, tier in {id(tier): tier for tier, _ in pairs}.items()}
     average = corpus.average_length or sum(candidate.length for _, candidate in pairs) / max(len(pairs), 1)
-    scale = _Scale(corpus, average or 1.0, _coverage(pairs, columns))
+    longer = limits.RANK_SATURATION * limits.RANK_LENGTH / (average or 1.0)
+    scale = _Scale(corpus, longer, _coverage(pairs, columns))
     scored = [_scored(tier, candidate, columns[id(tier)], scale) for tier, candidate in pairs]
     return sorted(scored, key=lambda one: _place(one, corpus))
 
@@ -115,7 +116,10 @@ def collapse(scored: Sequence[Scored], message_id: Callable[[Candidate], str | N
     for one in scored:
         candidate = one.candidate
         source = message_id(candidate) if message_id is not None and sharing[candidate.digest] > 1 else None
-        here, is_mirror = _text(candidate), bool(candidate.flags & Flag.MIRROR)
+        if source is None and sharing[candidate.digest] == 1:
+            places.append(Place(scored=one))  # nobody else said this: nothing to collapse
+            continue
+        here, is_mirror = _text(candidate), Flag.MIRROR in candidate.flags
         beside = (shown if is_mirror else mirrors).get(here)  # a mirror repeats whatever its session says, and is repeated by it
         same = by_id.get((candidate.digest, source)) if source is not None else None
         at = min((at for at in (beside[0] if beside else None, same) if at is not None), default=None)
@@ -128,7 +132,7 @@ def collapse(scored: Sequence[Scored], message_id: Callable[[Candidate], str | N
                 table.setdefault(here, []).append(at)
             continue
         before = places[at].scored
-        if before.candidate.flags & Flag.MIRROR and not is_mirror:
+        if Flag.MIRROR in before.candidate.flags and not is_mirror:
             for table in (shown, mirrors):
                 table[_text(before.candidate)].remove(at)
             insort(shown.setdefault(here, []), at)
@@ -152,8 +156,13 @@ def per_session(places: Iterable[Place], *, most: int | None = limits.RESULTS_PE
         key = place.scored.candidate.key
         shown[key] = shown.get(key, 0) + 1
         if shown[key] <= most:
-            kept.append(replace(place, more_in_session=total[key] - most) if total[key] > most else place)
+            kept.append(Place(scored=place.scored, copies=place.copies, more_in_session=total[key] - most) if total[key] > most else place)
     return kept
+
+
+_MOST: Final = limits.RANK_SATURATION + 1  # what a word can weigh at most, in its weights
+_NORM: Final = limits.RANK_SATURATION * (1 - limits.RANK_LENGTH)  # BM25's norm of a message without length
+_HALF_LIFE_MS: Final = limits.RANK_RECENT_HALF_LIFE_DAYS * limits.DAY_MS
 
 
 # ── scoring ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -171,7 +180,7 @@ class _Scale:
     """What is the same for all candidates of an answer."""
 
     corpus: Corpus
-    average: float
+    longer: float  # what each token of a message adds to BM25's norm
     covered: Mapping[str, float]  # session key -> the part of that weight which its candidates say together
 
 
@@ -180,7 +189,9 @@ def _columns(tier: Tier, query: Query, corpus: Corpus) -> _Columns:
     score = tier.match.score
     at = {t: i for i, t in enumerate(score)}
     words = tuple((_typed(clause), tuple(at[t] for t in clause.terms)) for clause in query.clauses if all(t in at for t in clause.terms))
-    return _Columns(tuple(_weight(t, corpus) for t in score), tuple(len(t.tokens) for t in score), words)
+    # One term alone weighs the same in every candidate, so nothing depends on it; counting a phrase can take longer than finding it.
+    weights = (1.0,) if len(score) == 1 else tuple(_weight(t, corpus) for t in score)
+    return _Columns(weights, tuple(len(t.tokens) for t in score), words)
 
 
 def _weight(wanted: Term, corpus: Corpus) -> float:
@@ -207,26 +218,32 @@ def _coverage(pairs: Iterable[tuple[Tier, Candidate]], columns: Mapping[int, _Co
 def _scored(tier: Tier, candidate: Candidate, columns: _Columns, scale: _Scale) -> Scored:
     """One candidate with its score, the summands of it, and the words that it misses."""
     words, present, tokens = 0.0, 0, 0
-    norm = limits.RANK_SATURATION * (1 - limits.RANK_LENGTH + limits.RANK_LENGTH * candidate.length / scale.average)
+    norm = _NORM + scale.longer * candidate.length
     for weight, size, count in zip(columns.weights, columns.sizes, candidate.counts, strict=False):
         if count:
-            words += weight * count * (limits.RANK_SATURATION + 1) / (count + norm)
+            words += weight * count * _MOST / (count + norm)
             present += 1
             tokens += size
     near = words * limits.RANK_NEAR * min(tokens / candidate.span, 1.0) if present > 1 and candidate.span > 0 else 0.0
     session = limits.RANK_SESSION * scale.covered[candidate.key]
     base = words + near + session
-    age_days = max(scale.corpus.now - candidate.timestamp, 0) / limits.DAY_MS
+    age = max(scale.corpus.now - candidate.timestamp, 0)
     parts = {"words": words, "near": near, "session": session}
-    parts["recent"] = base * limits.RANK_RECENT * math.exp2(-age_days / limits.RANK_RECENT_HALF_LIFE_DAYS)
-    if candidate.flags & Flag.AUTOMATION:
-        parts["automation"] = -base * limits.RANK_AUTOMATION
-    if candidate.flags & Flag.SUBAGENT:
-        parts["subagent"] = -base * limits.RANK_SUBAGENT
-    missing = tuple(word for word, at in columns.words if not any(candidate.counts[i] for i in at)) if tier.name == "some" else ()
+    parts["recent"] = base * limits.RANK_RECENT * math.exp2(-age / _HALF_LIFE_MS)
+    if candidate.flags:  # few have any, and asking an enum takes its time
+        if Flag.AUTOMATION in candidate.flags:
+            parts["automation"] = -base * limits.RANK_AUTOMATION
+        if Flag.SUBAGENT in candidate.flags:
+            parts["subagent"] = -base * limits.RANK_SUBAGENT
+    missing = _missing(columns, candidate.counts) if tier.name == "some" and 0 in candidate.counts else ()
     return Scored(
         candidate=candidate, tier=_tier(tier, candidate, scale.corpus), score=math.fsum(parts.values()), missing=missing, parts=parts
     )
+
+
+def _missing(columns: _Columns, counts: Sequence[int]) -> tuple[str, ...]:
+    """The words, as typed, that a message has in none of their readings."""
+    return tuple(word for word, at in columns.words if not any(counts[i] for i in at))
 
 
 def _tier(tier: Tier, candidate: Candidate, corpus: Corpus) -> TierName:

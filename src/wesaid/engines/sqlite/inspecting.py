@@ -32,7 +32,7 @@ class SqliteInspection:
     def __init__(self, db: apsw.Connection, path: Path, agent_id: str) -> None:
         self._db = db
         self._path = path
-        self.view = SqliteView(db, path, Lookup(db, agent_id, {}))
+        self.view = SqliteView(db, path, Lookup(db, agent_id, {}, {}))
 
     def flaws(self, *, now: int, seconds: float, tick: Callable[[str], object]) -> Iterator[Flaw]:
         """See the contract."""

@@ -20,17 +20,22 @@ from wesaid.rules import fold
 from wesaid.values import Candidate, Clause, Filters, Flag, Found, Match, Scope, Term
 
 _UNSEGMENTED_FROM = 0x0E00  # Thai and above: tokens are bigrams there, the word table has none (fold)
+_FLAGS = {number: Flag(number) for number in range(16)}  # looking up a member is what takes an enum's time
 _EXPANSIONS = 64  # words that a prefix may stand for; more is FTS5's own prefix, or incomplete and said so
 _FTS_PREFIX_CHARS = 3  # from here on FTS5's own prefix reads few enough postings (design.md: com* 42 ms, co* 175 ms at 1 M)
+
+
+Common = dict[tuple[tuple[str, ...], bool, int], tuple[int, int]]  # tokens, prefix, bound -> count, and the messages there were then
 
 
 class Lookup:
     """The index of one database, over one connection."""
 
-    def __init__(self, db: apsw.Connection, agent_id: str, keys: dict[int, str]) -> None:
+    def __init__(self, db: apsw.Connection, agent_id: str, keys: dict[int, str], common: Common) -> None:
         self._db = db
         self.agent_id = agent_id
         self._keys = keys  # token -> session key, for ever true, shared by the store's connections
+        self._common = common  # shared likewise
         self._counter = Counter()
         self._chosen: dict[tuple[Scope, str | None, str | None], list[int] | None] | None = None  # what _tokens found in this snapshot
         db.register_fts5_function("tally", self._counter)
@@ -60,6 +65,23 @@ class Lookup:
         tokens = self._tokens(scope, Filters())
         if tokens == []:
             return 0
+        if tokens is not None:
+            return self._count(term, scope, bound, tokens)
+        # A common word stays common: counting it again takes longer than the search, and a hundredth more or less changes no weight that
+        # matters. Rare words are counted each time, and so is everything for a caller who does not see all: others' words must not show.
+        asked, messages = (term.tokens, term.prefix, bound), self.messages()
+        count, counted_in = self._common.get(asked, (0, 0))
+        if counted_in and abs(messages - counted_in) * limits.COMMON_DRIFT_SHARE <= counted_in:
+            return count
+        count = self._count(term, scope, bound, None)
+        if count >= limits.COMMON_WORD_ROWS:
+            if len(self._common) >= limits.COMMON_WORDS:
+                self._common.clear()
+            self._common[asked] = (count, messages)
+        return count
+
+    def _count(self, term: Term, scope: Scope, bound: int, tokens: list[int] | None) -> int:
+        """``frequency``, counted now."""
         narrow = tokens if tokens is not None and len(tokens) <= limits.SCOPE_TOKENS else None
         clause = Clause(terms=(term,))
         written = express(Match(all_of=(clause,)), expand=lambda t: self._expand(t, scope)[0], role=None, tokens=narrow)
@@ -223,7 +245,7 @@ class Lookup:
             rowid=rowid,
             role="assistant" if role else "user",
             timestamp=timestamp,
-            flags=Flag(flags),
+            flags=_FLAGS.get(flags) or Flag(flags),
             digest=digest,
             length=length,
             counts=counts,

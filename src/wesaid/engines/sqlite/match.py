@@ -113,9 +113,18 @@ class Counter:
 
     def __call__(self, api: apsw.FTS5ExtensionApi, /, *_: object) -> None:
         """Called by FTS5 for each row that passed the conditions."""
+        if len(self._score) == 1:
+            self.seen[api.rowid] = ((self._alone(api),), 0, api.column_size(0))
+            return
         counts: list[int] = []
         spots: list[tuple[int, int, int]] = []
         for term, phrases in enumerate(self._score):
+            if len(phrases) == 1:  # nearly always: only prefixes and anchors have more
+                columns = api.phrase_locations(phrases[0])
+                size = self._lengths[phrases[0]]
+                spots += [(spot, spot + size, term) for spot in columns[0]]
+                counts.append(max(len(columns[0]), len(columns[1])))
+                continue
             count = 0
             mine: set[int] = set()
             for phrase in phrases:
@@ -128,7 +137,27 @@ class Counter:
                     spots.extend((spot, spot + size, term) for spot in fresh)
                 count = max(count, len(mine), len(columns[1]))
             counts.append(count)
-        self.seen[api.rowid] = (tuple(counts), closest(spots) if len(counts) > 1 else 0, api.column_size(0))
+        self.seen[api.rowid] = (tuple(counts), closest(spots), api.column_size(0))
+
+    def _alone(self, api: apsw.FTS5ExtensionApi) -> int:
+        """How often the only term occurs: no span to look for. A prefix stands for many phrases, few of which are in a row."""
+        (phrases,) = self._score
+        if len(phrases) == 1:
+            columns = api.phrase_locations(phrases[0])
+            return max(len(columns[0]), len(columns[1]))
+        count = 0
+        mine: set[int] = set()
+        left = api.inst_count  # occurrences of all phrases, so that nothing is asked for after the last of them
+        for phrase in phrases:
+            columns = api.phrase_locations(phrase)
+            in_text, in_parts = columns[0], columns[1]
+            if in_text or in_parts:
+                mine.update(in_text)
+                count = max(count, len(in_parts))
+                left -= len(in_text) + len(in_parts)
+                if left <= 0:
+                    break
+        return max(count, len(mine))
 
 
 def closest(spots: list[tuple[int, int, int]]) -> int:

@@ -14,7 +14,7 @@ from wesaid.engines.sqlite import mending, schema, traces
 from wesaid.engines.sqlite.connection import connect, translated
 from wesaid.engines.sqlite.erasing import Erasing
 from wesaid.engines.sqlite.index import Index, Known
-from wesaid.engines.sqlite.lookup import Lookup
+from wesaid.engines.sqlite.lookup import Common, Lookup
 from wesaid.engines.sqlite.view import SqliteView
 from wesaid.engines.sqlite.writer import SqliteWriter
 from wesaid.errors import StoreBusyError, StoreError, StoreReadOnlyError
@@ -34,10 +34,11 @@ class SqliteStore:
         self._closed = False
         self._in_block = False
         self._keys: dict[int, str] = {}
+        self._common: Common = {}
         self._known_words = Known()
         self._hints: dict[int, int] = {}
         self.connection = connect(path, schema.version_of, create=create, synchronous=synchronous)
-        self._lookup = Lookup(self.connection, agent_id, self._keys)
+        self._lookup = Lookup(self.connection, agent_id, self._keys, self._common)
         try:
             with translated(path):
                 if schema.version_of(self.connection) < schema.VERSION:
@@ -152,7 +153,7 @@ class SqliteStore:
             if self._readers:
                 return self._readers.pop()
         db = connect(self.path, schema.version_of, create=False, synchronous=self._synchronous)
-        return db, Lookup(db, self.agent_id, self._keys)
+        return db, Lookup(db, self.agent_id, self._keys, self._common)
 
     def _give(self, db: apsw.Connection, lookup: Lookup) -> None:
         with self._pool:

@@ -96,7 +96,8 @@ class SqliteView:
         """See the contract."""
         where, bindings = _within(scope)
         asked, more = narrowing.conditions(filters)
-        where = " AND ".join([where or "WHERE 1", *asked])
+        if where or asked:  # without any condition, not even `WHERE 1`, SQLite counts pages and not rows: every search asks
+            where = " AND ".join([where or "WHERE 1", *asked])
         return int(self._db.execute(f"SELECT count(*) FROM session s {where}", (*bindings, *more)).get)
 
     def children(self, key: str) -> list[str]:
