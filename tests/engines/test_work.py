@@ -129,6 +129,12 @@ def list_sessions(store, _turn):
         assert view.stale(EVERYTHING, limit=2) == []
 
 
+def count_sessions_and_look_for_their_files(store, _turn):
+    with store.reading() as view:
+        assert view.count_sessions(EVERYTHING)
+        assert view.recent_files(EVERYTHING, limit=9) == []
+
+
 def create_and_delete_one(store, turn):
     key = f"agent:main:made{turn}"
     with store.writing() as writer:
@@ -148,6 +154,7 @@ WORK = [
     page_from_the_end,
     locate_one,
     list_sessions,
+    count_sessions_and_look_for_their_files,
     create_and_delete_one,
 ]
 

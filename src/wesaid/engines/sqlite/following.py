@@ -21,12 +21,13 @@ _FILE: Final = "f.path, f.tool, f.size, f.mtime_ns"
 
 
 def recent_files(db: apsw.Connection, scope: Scope, limit: int) -> list[KnownFile]:
-    """See the contract. By the index of the sessions' times, so that the work is bounded by ``limit`` or by the scope."""
+    """See the contract. The work is bounded by ``limit`` or by the scope: few files are sorted, of many the latest sessions have some."""
     if scope.keys is None:
+        few = int(db.execute("SELECT count(*) FROM source_session").get) <= limit  # counts pages, not rows
+        walk = "source_session p CROSS JOIN session s ON s.key = p.key" if few else "session s CROSS JOIN source_session p ON p.key = s.key"
         rows = fetch(
             db,
-            f"SELECT {_FILE} FROM session s CROSS JOIN source_session p ON p.key = s.key CROSS JOIN source f ON f.path = p.path"
-            " ORDER BY s.updated_at DESC, s.key LIMIT ?",
+            f"SELECT {_FILE} FROM {walk} CROSS JOIN source f ON f.path = p.path ORDER BY s.updated_at DESC, s.key LIMIT ?",
             (limit,),
         )
     else:
