@@ -14,6 +14,7 @@ _FACTS = (
     "s.key, s.session_id, s.dialect, s.kind, s.title, s.label, s.tool, s.project, s.created_at, s.updated_at, s.archived_at, s.spawned_by,"
     " s.forked_from, s.extra"
 )
+_NAMES = tuple(name.removeprefix("s.") for name in _FACTS.split(", ")[:-1])  # of Facts, without `extra`
 SESSION = (
     f"SELECT {_FACTS}, s.token, s.message_count,"
     " EXISTS (SELECT 1 FROM stale t JOIN window w USING (window) WHERE w.session = s.token AND t.keep < w.path_length),"
@@ -37,11 +38,8 @@ PATH = (
 def session_of(row: Sequence[Any]) -> SessionRow:
     """A row of ``SESSION``."""
     *facts, extra, token, messages, stale, path, missing = row
-    names = (
-        "key session_id dialect kind title label tool project created_at updated_at archived_at spawned_by forked_from".split()  # noqa: SIM905 - one line reads better
-    )
     return SessionRow(
-        facts=Facts(**dict(zip(names, facts, strict=True)), extra=_extra(extra)),
+        facts=Facts(**dict(zip(_NAMES, facts, strict=True)), extra=_extra(extra)),
         token=token,
         message_count=messages,
         stale=bool(stale),
