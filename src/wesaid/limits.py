@@ -71,8 +71,8 @@ INDEXED_COUNT_ROWS: Final = 10_000_000  # of a narrow scope; a sum of counters, 
 SCORE_DECIMALS: Final = 4  # scores are for comparing within one answer; more digits would tell the corpus apart
 FREQUENCY_COUNT_ROWS: Final = 20_000  # counting further changes no weight that matters; 2–3 ms, then cached
 COMMON_WORD_ROWS: Final = 5_000  # a phrase without a word rarer than this is verified on candidates, not walked
-COMMON_WORDS: Final = 10_000  # whose counts are remembered, about 2 MB; a vocabulary has a few hundred that common
-COMMON_DRIFT_SHARE: Final = 100  # a remembered count serves until a hundredth of the messages has come or gone
+COMMON_WORDS: Final = 10_000  # whose counts are remembered, a few MB at most; a vocabulary has a few hundred that common
+COMMON_DRIFT_SHARE: Final = 100  # a remembered count serves until a hundredth of so many messages have come or gone, these words or not
 SOME_GENERATORS: Final = 4  # how many of the rarest words may bring candidates in tier `some`
 SESSION_ANSWER_SECONDS: Final = (
     0.005  # a caller of few sessions took .4 ms, or .6 when 50 000 hidden messages had the word: both are 5 ms now

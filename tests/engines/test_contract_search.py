@@ -284,3 +284,29 @@ def test_a_count_that_is_remembered_is_never_of_a_rare_word_nor_for_a_narrow_cal
         assert view.frequency(term("thimble"), EVERYTHING, bound=500) == 42
         assert view.frequency(term("needle"), EVERYTHING, bound=500) in {100, 101}
         assert view.frequency(term("needle"), Scope(keys=frozenset({OTHER})), bound=500) == 41
+
+
+def test_a_remembered_count_ends_when_a_part_of_the_word_may_be_gone(store, monkeypatch):
+    """However many other messages there are: what has changed is measured by the word's own count."""
+    monkeypatch.setattr(limits, "COMMON_WORD_ROWS", 50)
+    begin(store, *(say(f"m{n}", "needle", step=n) for n in range(60)), *(say(f"x{n}", "thimble", step=100 + n) for n in range(400)))
+    begin(store, say("a", "needle", step=600), say("b", "needle", step=601), key=OTHER)
+    with store.reading() as view:
+        assert view.frequency(term("needle"), EVERYTHING, bound=500) == 62
+    with store.writing() as writer:
+        writer.delete(OTHER, at(700))
+    with store.reading() as view:
+        assert view.frequency(term("needle"), EVERYTHING, bound=500) == 60
+
+
+def test_a_rare_word_is_counted_anew_when_as_many_messages_came_as_went(store):
+    """A count of none that is remembered would keep a message from being looked for."""
+    begin(store, say("a", "needle"), say("b", "needle", step=1))
+    begin(store, say("c", "needle", step=2), key=OTHER)
+    with store.reading() as view:
+        assert view.frequency(term("thimble"), EVERYTHING, bound=500) == 0
+    with store.writing() as writer:
+        writer.delete(OTHER, at(3))
+        writer.append(KEY, [say("d", "thimble", step=4)])
+    with store.reading() as view:
+        assert view.frequency(term("thimble"), EVERYTHING, bound=500) == 1

@@ -71,6 +71,18 @@ def test_recent_files_are_those_of_the_latest_sessions(store: Any) -> None:
         assert len(view.recent_files(EVERYTHING, limit=1)) == 1
 
 
+def test_recent_files_are_the_same_whether_files_or_sessions_are_walked(store: Any) -> None:
+    """Up to as many files as are asked for are sorted; of more, sessions are walked until there are enough."""
+    names = [f"agent:main:s{n}" for n in range(6)]
+    for n, key in enumerate(names):
+        begin(store, say(f"m{n}", "one"), key=key, updated_at=at(n * 7 % 6))
+    note(store, *(source(f"/t/{n}", key) for n, key in enumerate(names)))
+    with store.reading() as view:
+        whole = paths(view.recent_files(EVERYTHING, limit=6))
+        assert whole == [f"/t/{n}" for n in sorted(range(6), key=lambda n: -(n * 7 % 6))]
+        assert [paths(view.recent_files(EVERYTHING, limit=most)) for most in range(1, 6)] == [whole[:most] for most in range(1, 6)]
+
+
 def test_a_file_of_a_session_out_of_scope_is_not_told(store: Any) -> None:
     """A file that also holds a hidden session is as hidden as that one."""
     begin(store, say("a", "one"))

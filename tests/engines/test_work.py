@@ -99,6 +99,11 @@ def count_a_common_word(store, _turn):
         assert view.frequency(every("common").all_of[0].terms[0], EVERYTHING, bound=100) == 100
 
 
+def count_a_common_word_again(store, _turn):
+    with store.reading() as view:
+        assert view.frequency(every("common").all_of[0].terms[0], EVERYTHING, bound=limits.FREQUENCY_COUNT_ROWS)
+
+
 def append_one(store, turn):
     assert add(store, say(f"new{turn}", "common fresh", step=99_999), key=KEY)[0].indexed
 
@@ -149,6 +154,7 @@ WORK = [
     search_common_in_a_narrow_scope,
     search_two_words_before_a_time,
     count_a_common_word,
+    count_a_common_word_again,
     append_one,
     rewind_by_one,
     page_from_the_end,

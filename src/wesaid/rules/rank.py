@@ -23,6 +23,9 @@ from wesaid import limits
 from wesaid.values import Candidate, Clause, Flag, Query, Scored, Term, Tier, TierName
 
 _STRICTNESS: Final[Mapping[TierName, int]] = {"phrase": 0, "all": 1, "forms": 2, "some": 3, "typo": 4, "none": 5}
+_MOST: Final = limits.RANK_SATURATION + 1  # what a word can weigh at most, in its weights
+_NORM: Final = limits.RANK_SATURATION * (1 - limits.RANK_LENGTH)  # BM25's norm of a message without length
+_HALF_LIFE_MS: Final = limits.RANK_RECENT_HALF_LIFE_DAYS * limits.DAY_MS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +118,10 @@ def collapse(scored: Sequence[Scored], message_id: Callable[[Candidate], str | N
     mirrors: dict[_Text, list[int]] = {}
     for one in scored:
         candidate = one.candidate
-        source = message_id(candidate) if message_id is not None and sharing[candidate.digest] > 1 else None
-        if source is None and sharing[candidate.digest] == 1:
+        if sharing[candidate.digest] == 1:
             places.append(Place(scored=one))  # nobody else said this: nothing to collapse
             continue
+        source = message_id(candidate) if message_id is not None else None
         here, is_mirror = _text(candidate), Flag.MIRROR in candidate.flags
         beside = (shown if is_mirror else mirrors).get(here)  # a mirror repeats whatever its session says, and is repeated by it
         same = by_id.get((candidate.digest, source)) if source is not None else None
@@ -156,13 +159,8 @@ def per_session(places: Iterable[Place], *, most: int | None = limits.RESULTS_PE
         key = place.scored.candidate.key
         shown[key] = shown.get(key, 0) + 1
         if shown[key] <= most:
-            kept.append(Place(scored=place.scored, copies=place.copies, more_in_session=total[key] - most) if total[key] > most else place)
+            kept.append(replace(place, more_in_session=total[key] - most) if total[key] > most else place)
     return kept
-
-
-_MOST: Final = limits.RANK_SATURATION + 1  # what a word can weigh at most, in its weights
-_NORM: Final = limits.RANK_SATURATION * (1 - limits.RANK_LENGTH)  # BM25's norm of a message without length
-_HALF_LIFE_MS: Final = limits.RANK_RECENT_HALF_LIFE_DAYS * limits.DAY_MS
 
 
 # ── scoring ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -23,7 +23,7 @@ _FILE: Final = "f.path, f.tool, f.size, f.mtime_ns"
 def recent_files(db: apsw.Connection, scope: Scope, limit: int) -> list[KnownFile]:
     """See the contract. The work is bounded by ``limit`` or by the scope: few files are sorted, of many the latest sessions have some."""
     if scope.keys is None:
-        few = int(db.execute("SELECT count(*) FROM source_session").get) <= limit  # counts pages, not rows
+        few = int(db.execute("SELECT count(*) FROM (SELECT 1 FROM source_session LIMIT ?)", (limit + 1,)).get) <= limit
         walk = "source_session p CROSS JOIN session s ON s.key = p.key" if few else "session s CROSS JOIN source_session p ON p.key = s.key"
         rows = fetch(
             db,

@@ -20,7 +20,7 @@ from wesaid.rules import fold
 from wesaid.values import Candidate, Clause, Filters, Flag, Found, Match, Scope, Term
 
 _UNSEGMENTED_FROM = 0x0E00  # Thai and above: tokens are bigrams there, the word table has none (fold)
-_FLAGS = {number: Flag(number) for number in range(16)}  # looking up a member is what takes an enum's time
+_FLAGS = {number: Flag(number) for number in range(2 * max(Flag))}  # looking up a member is what takes an enum's time
 _EXPANSIONS = 64  # words that a prefix may stand for; more is FTS5's own prefix, or incomplete and said so
 _FTS_PREFIX_CHARS = 3  # from here on FTS5's own prefix reads few enough postings (design.md: com* 42 ms, co* 175 ms at 1 M)
 
@@ -67,11 +67,11 @@ class Lookup:
             return 0
         if tokens is not None:
             return self._count(term, scope, bound, tokens)
-        # A common word stays common: counting it again takes longer than the search, and a hundredth more or less changes no weight that
-        # matters. Rare words are counted each time, and so is everything for a caller who does not see all: others' words must not show.
+        # Counting a common word takes longer than the search, and a hundredth of its count more or less changes no weight that matters.
+        # Rare words are counted each time, and so is everything for a caller who does not see all: others' words must not show.
         asked, messages = (term.tokens, term.prefix, bound), self.messages()
         count, counted_in = self._common.get(asked, (0, 0))
-        if counted_in and abs(messages - counted_in) * limits.COMMON_DRIFT_SHARE <= counted_in:
+        if counted_in and abs(messages - counted_in) * limits.COMMON_DRIFT_SHARE <= count:
             return count
         count = self._count(term, scope, bound, None)
         if count >= limits.COMMON_WORD_ROWS:
@@ -245,7 +245,7 @@ class Lookup:
             rowid=rowid,
             role="assistant" if role else "user",
             timestamp=timestamp,
-            flags=_FLAGS.get(flags) or Flag(flags),
+            flags=_FLAGS[flags] if flags in _FLAGS else Flag(flags),
             digest=digest,
             length=length,
             counts=counts,
